@@ -1,0 +1,146 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+#include <sys/types.h>
+
+G_BEGIN_DECLS
+
+/*
+ * SbxInitChannel:
+ *
+ * The host's end of the control socket of one sandbox. It belongs to the context it was made in, and
+ * treats every message as coming from an enemy: a wrong size, an unknown id, a second end of an
+ * exec, or a descriptor where none belongs loses the whole sandbox.
+ */
+
+#define SBX_TYPE_INIT_CHANNEL (_sbx_init_channel_get_type ())
+
+G_DECLARE_FINAL_TYPE (SbxInitChannel, _sbx_init_channel, SBX, INIT_CHANNEL, GObject)
+
+/* A place inside the sandbox that the host resolved, and wants to see there. */
+typedef struct
+{
+  const char *path;        /* inside, absolute, any bytes */
+  dev_t       device;
+  ino_t       inode;
+  gboolean    read_only;
+} SbxInitExpectation;
+
+typedef enum
+{
+  SBX_INIT_VERB_EXEC,             /* argv is a command line */
+  SBX_INIT_VERB_READ_FILE,        /* argv: path, limit in bytes; content comes on stdout */
+  SBX_INIT_VERB_WRITE_FILE,       /* argv: path, octal mode; content goes to stdin; parents are made */
+  SBX_INIT_VERB_CREATE_DIR_ALL,   /* argv: path */
+  SBX_INIT_VERB_CREATE_TEMP_DIR,  /* argv: prefix; the path comes on stdout */
+  SBX_INIT_VERB_REMOVE,           /* argv: path; recursive, a missing one is no error */
+  SBX_INIT_VERB_LIST_DIR,         /* argv: path, limit in entries; SbxInitFileRecords on stdout */
+  SBX_INIT_VERB_STAT,             /* argv: path; one SbxInitFileRecord on stdout */
+} SbxInitVerb;
+
+typedef struct
+{
+  SbxInitVerb         verb;
+  const char * const *argv;
+  const char * const *environment;   /* whole; NAME=VALUE */
+  const char         *cwd;           /* absolute */
+  gboolean            terminal;      /* a pseudo-terminal instead of the three descriptors */
+  guint16             rows;
+  guint16             columns;
+  int                 stdin_fd;      /* borrowed; the sandbox's ends; -1 gives /dev/null inside */
+  int                 stdout_fd;
+  int                 stderr_fd;
+} SbxInitRequest;
+
+typedef enum
+{
+  SBX_INIT_END_EXITED,        /* value: exit code */
+  SBX_INIT_END_SIGNALLED,     /* value: signal number */
+  SBX_INIT_END_NOT_STARTED,   /* value: errno; stage says where */
+  SBX_INIT_END_LOST,          /* its supervisor was killed from inside */
+} SbxInitEndKind;
+
+typedef enum
+{
+  SBX_INIT_STAGE_NONE,
+  SBX_INIT_STAGE_REQUEST,     /* the request itself (too large, malformed) */
+  SBX_INIT_STAGE_RESOURCES,   /* fork, memory, pseudo-terminal */
+  SBX_INIT_STAGE_CWD,
+  SBX_INIT_STAGE_LIMITS,
+  SBX_INIT_STAGE_EXEC,        /* finding and executing the program */
+  SBX_INIT_STAGE_FILE,        /* a file verb: value is the errno of the failing operation */
+} SbxInitStage;
+
+typedef struct
+{
+  SbxInitEndKind kind;
+  SbxInitStage   stage;
+  int            value;
+  gboolean       core_dumped;
+} SbxInitEnd;
+
+/* The callbacks of one exec. None runs before _sbx_init_channel_exec() returned; ended runs exactly
+ * once, last, also when the sandbox is lost (then @error is set and @end is %NULL). */
+typedef struct
+{
+  void (*started) (gint64            pid_inside,
+                   int               terminal_fd,   /* (transfer full) the pty master, or -1 */
+                   gpointer          user_data);
+  void (*ended)   (const SbxInitEnd *end,           /* (nullable) */
+                   const GError     *error,         /* (nullable) */
+                   gpointer          user_data);
+} SbxInitExecHandler;
+
+/* Takes @socket_fd. */
+SbxInitChannel *_sbx_init_channel_new          (int                        socket_fd);
+
+/* Waits for process 1, hands it a pidfd of this process, and has it check what is mounted. The
+ * result is the pidfd of process 1, which the channel also keeps to itself. */
+void            _sbx_init_channel_setup_async  (SbxInitChannel            *self,
+                                                const SbxInitExpectation  *expectations,
+                                                gsize                      n_expectations,
+                                                GCancellable              *cancellable,
+                                                GAsyncReadyCallback        callback,
+                                                gpointer                   user_data);
+gboolean        _sbx_init_channel_setup_finish (SbxInitChannel            *self,
+                                                GAsyncResult              *result,
+                                                GError                   **error);
+
+/* Returns the id of the exec, or 0 with @error set when it could not even be asked for. The
+ * request's descriptors stay the caller's, who closes them after this. */
+guint64         _sbx_init_channel_exec         (SbxInitChannel            *self,
+                                                const SbxInitRequest      *request,
+                                                const SbxInitExecHandler  *handler,
+                                                gpointer                   user_data,
+                                                GDestroyNotify             destroy,
+                                                GError                   **error);
+/* Sends @signal_number to the command's process group. Unknown or ended ids are ignored. */
+void            _sbx_init_channel_signal       (SbxInitChannel            *self,
+                                                guint64                    id,
+                                                int                        signal_number);
+/* Stops and kills the exec's whole tree; its end is reported as usual. */
+void            _sbx_init_channel_end          (SbxInitChannel            *self,
+                                                guint64                    id);
+void            _sbx_init_channel_resize       (SbxInitChannel            *self,
+                                                guint64                    id,
+                                                guint16                    rows,
+                                                guint16                    columns);
+
+/* Ends everything inside. Done when process 1 is gone, by its pidfd: asked to first, killed after
+ * @grace_ms. Works on a lost or never set up channel too. Cancelling kills at once and still waits. */
+void            _sbx_init_channel_close_async  (SbxInitChannel            *self,
+                                                guint                      grace_ms,
+                                                GCancellable              *cancellable,
+                                                GAsyncReadyCallback        callback,
+                                                gpointer                   user_data);
+gboolean        _sbx_init_channel_close_finish (SbxInitChannel            *self,
+                                                GAsyncResult              *result,
+                                                GError                   **error);
+
+/* Emits "lost" (GError) once, when the sandbox ended or misbehaved without being asked to end. */
+
+G_END_DECLS
