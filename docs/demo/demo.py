@@ -46,7 +46,7 @@ class Demo:
 
     def say(self, refused, what, happened, control=""):
         self.failed += not refused
-        print(f"{'PASS' if refused else 'FAIL'}  {what}\n      {happened}{control}", flush=True)
+        print(f"{'PASS' if refused else 'FAIL'}  {what} -> {happened}{control}", flush=True)
 
     def attempt(self, what, script, judge, control=None):
         """Tries SCRIPT inside; judge (result) gives whether it was refused, and what happened."""
@@ -130,16 +130,20 @@ class Demo:
                     return False, f"{count} processes, and the host's are among them"
                 return 0 < count, f"{count} processes are there, all of them the sandbox's own"
 
-            self.attempt("see the processes of the host", script, judge,
+            self.attempt("see the processes of the host: /proc/*/cmdline", script, judge,
                          lambda: self.token in self.outside(script).stdout)
         finally:
             marker.kill()
             marker.wait()
 
     def read_environment(self):
-        self.attempt("read a secret from the caller's environment", "env",
-                     lambda result: (self.token not in result.stdout and "PATH=" in result.stdout,
-                                     f"{len(result.stdout.splitlines())} variables, and the secret is not among them"),
+        def judge(result):
+            variables = result.stdout.splitlines()
+            seen = self.token in result.stdout
+            return (not seen and any(line.startswith("PATH=") for line in variables),
+                    f"{len(variables)} variables, and the secret is {'' if seen else 'not '}among them")
+
+        self.attempt("read a secret in the caller's environment: env", "env", judge,
                      lambda: self.token in self.outside("env").stdout)
 
     def change_kernel(self):
