@@ -9,10 +9,10 @@
 G_BEGIN_DECLS
 
 /*
- * The gate: the one way in which text becomes JSON nodes, for the parser of json-glib 1.6 crashes on
- * deep nesting, wraps large numbers, and takes comments, second roots and more for JSON. The gate
- * builds the nodes itself in its one pass, so there is no second parser that could read the same
- * text in another way.
+ * The gate: the one way in which text becomes JSON nodes, for the parser of json-glib 1.6 crashes
+ * on deep nesting, wraps large numbers, and takes comments, second roots and more for JSON. The
+ * gate builds the nodes itself in its one pass, so there is no second parser that could read the
+ * same text in another way.
  */
 typedef struct
 {
@@ -41,8 +41,8 @@ typedef struct
   }
 
 /*
- * Parses one JSON text (RFC 8259): one root of any kind, UTF-8 without a byte order mark. Beyond the
- * grammar it refuses lone surrogates, NUL in any spelling, a name that an object has already,
+ * Parses one JSON text (RFC 8259): one root of any kind, UTF-8 without a byte order mark. Beyond
+ * the grammar it refuses lone surrogates, NUL in any spelling, a name that an object has already,
  * integers that do not fit in a gint64 and numbers that are not finite. @limits can be %NULL for
  * SBX_JSON_DEFAULT_LIMITS.
  *
