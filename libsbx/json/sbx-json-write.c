@@ -72,7 +72,11 @@ write_double (Writer *self,
       return;
     }
 
-  g_ascii_dtostr (digits, sizeof digits, value);
+  /* As few digits as say the same: 0.1 rather than 0.10000000000000001. */
+  g_ascii_formatd (digits, sizeof digits, "%.15g", value);
+  if (g_ascii_strtod (digits, NULL) != value)
+    g_ascii_dtostr (digits, sizeof digits, value);
+
   g_string_append (self->text, digits);
 
   /* Read again, it is to be a double again. */
