@@ -15,7 +15,8 @@ G_BEGIN_DECLS
 #define SBX_TYPE_CLOSE_INVOCATION (sbx_close_invocation_get_type ())
 
 SBX_AVAILABLE_IN_1_0
-G_DECLARE_FINAL_TYPE (SbxCloseInvocation, sbx_close_invocation, SBX, CLOSE_INVOCATION, SbxInvocation)
+G_DECLARE_FINAL_TYPE (SbxCloseInvocation, sbx_close_invocation, SBX,
+                      CLOSE_INVOCATION, SbxInvocation)
 
 SBX_AVAILABLE_IN_1_0
 void sbx_close_invocation_return_done (SbxCloseInvocation *self);
@@ -31,7 +32,8 @@ void sbx_file_invocation_return_done (SbxFileInvocation *self);
 #define SBX_TYPE_READ_FILE_INVOCATION (sbx_read_file_invocation_get_type ())
 
 SBX_AVAILABLE_IN_1_0
-G_DECLARE_FINAL_TYPE (SbxReadFileInvocation, sbx_read_file_invocation, SBX, READ_FILE_INVOCATION, SbxInvocation)
+G_DECLARE_FINAL_TYPE (SbxReadFileInvocation, sbx_read_file_invocation, SBX,
+                      READ_FILE_INVOCATION, SbxInvocation)
 
 SBX_AVAILABLE_IN_1_0
 void sbx_read_file_invocation_return_bytes (SbxReadFileInvocation *self,
@@ -40,7 +42,8 @@ void sbx_read_file_invocation_return_bytes (SbxReadFileInvocation *self,
 #define SBX_TYPE_TEMP_DIR_INVOCATION (sbx_temp_dir_invocation_get_type ())
 
 SBX_AVAILABLE_IN_1_0
-G_DECLARE_FINAL_TYPE (SbxTempDirInvocation, sbx_temp_dir_invocation, SBX, TEMP_DIR_INVOCATION, SbxInvocation)
+G_DECLARE_FINAL_TYPE (SbxTempDirInvocation, sbx_temp_dir_invocation, SBX,
+                      TEMP_DIR_INVOCATION, SbxInvocation)
 
 SBX_AVAILABLE_IN_1_0
 void sbx_temp_dir_invocation_return_path (SbxTempDirInvocation *self,
@@ -49,7 +52,8 @@ void sbx_temp_dir_invocation_return_path (SbxTempDirInvocation *self,
 #define SBX_TYPE_LIST_DIR_INVOCATION (sbx_list_dir_invocation_get_type ())
 
 SBX_AVAILABLE_IN_1_0
-G_DECLARE_FINAL_TYPE (SbxListDirInvocation, sbx_list_dir_invocation, SBX, LIST_DIR_INVOCATION, SbxInvocation)
+G_DECLARE_FINAL_TYPE (SbxListDirInvocation, sbx_list_dir_invocation, SBX,
+                      LIST_DIR_INVOCATION, SbxInvocation)
 
 SBX_AVAILABLE_IN_1_0
 void sbx_list_dir_invocation_return_infos (SbxListDirInvocation *self,

@@ -1,0 +1,304 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "core/sbx-file-invocations.h"
+
+#include "core/sbx-invocation-private.h"
+
+/**
+ * SbxCloseInvocation:
+ *
+ * A call of [method@Session.close_async] that a session has to answer.
+ *
+ * See [class@Invocation] for what all invocations have in common.
+ *
+ * Since: 1.0
+ */
+
+struct _SbxCloseInvocation
+{
+  SbxInvocation parent_instance;
+};
+
+G_DEFINE_FINAL_TYPE (SbxCloseInvocation, sbx_close_invocation, SBX_TYPE_INVOCATION)
+
+static void
+sbx_close_invocation_class_init (SbxCloseInvocationClass *klass)
+{
+}
+
+static void
+sbx_close_invocation_init (SbxCloseInvocation *self)
+{
+}
+
+/**
+ * sbx_close_invocation_return_done:
+ * @self: an invocation
+ *
+ * Answers that the sandbox has ended, with everything in it.
+ *
+ * Since: 1.0
+ */
+void
+sbx_close_invocation_return_done (SbxCloseInvocation *self)
+{
+  g_autoptr(GTask) task = NULL;
+
+  g_return_if_fail (SBX_IS_CLOSE_INVOCATION (self));
+
+  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
+  if (task != NULL)
+    g_task_return_boolean (task, TRUE);
+}
+
+/**
+ * SbxFileInvocation:
+ *
+ * A call of [method@Session.write_file_async], [method@Session.create_dir_all_async] or
+ * [method@Session.remove_async] that a session has to answer.
+ *
+ * See [class@Invocation] for what all invocations have in common.
+ *
+ * Since: 1.0
+ */
+
+struct _SbxFileInvocation
+{
+  SbxInvocation parent_instance;
+};
+
+G_DEFINE_FINAL_TYPE (SbxFileInvocation, sbx_file_invocation, SBX_TYPE_INVOCATION)
+
+static void
+sbx_file_invocation_class_init (SbxFileInvocationClass *klass)
+{
+}
+
+static void
+sbx_file_invocation_init (SbxFileInvocation *self)
+{
+}
+
+/**
+ * sbx_file_invocation_return_done:
+ * @self: an invocation
+ *
+ * Answers that it was done.
+ *
+ * Since: 1.0
+ */
+void
+sbx_file_invocation_return_done (SbxFileInvocation *self)
+{
+  g_autoptr(GTask) task = NULL;
+
+  g_return_if_fail (SBX_IS_FILE_INVOCATION (self));
+
+  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
+  if (task != NULL)
+    g_task_return_boolean (task, TRUE);
+}
+
+/**
+ * SbxReadFileInvocation:
+ *
+ * A call of [method@Session.read_file_async] that a session has to answer.
+ *
+ * See [class@Invocation] for what all invocations have in common.
+ *
+ * Since: 1.0
+ */
+
+struct _SbxReadFileInvocation
+{
+  SbxInvocation parent_instance;
+};
+
+G_DEFINE_FINAL_TYPE (SbxReadFileInvocation, sbx_read_file_invocation, SBX_TYPE_INVOCATION)
+
+static void
+sbx_read_file_invocation_class_init (SbxReadFileInvocationClass *klass)
+{
+}
+
+static void
+sbx_read_file_invocation_init (SbxReadFileInvocation *self)
+{
+}
+
+/**
+ * sbx_read_file_invocation_return_bytes:
+ * @self: an invocation
+ * @bytes: the content of the file
+ *
+ * Answers with the content of a file.
+ *
+ * Since: 1.0
+ */
+void
+sbx_read_file_invocation_return_bytes (SbxReadFileInvocation *self,
+                                       GBytes                *bytes)
+{
+  g_autoptr(GTask) task = NULL;
+
+  g_return_if_fail (SBX_IS_READ_FILE_INVOCATION (self));
+  g_return_if_fail (bytes != NULL);
+
+  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
+  if (task != NULL)
+    g_task_return_pointer (task, g_bytes_ref (bytes), (GDestroyNotify) g_bytes_unref);
+}
+
+/**
+ * SbxTempDirInvocation:
+ *
+ * A call of [method@Session.create_temp_dir_async] that a session has to answer.
+ *
+ * See [class@Invocation] for what all invocations have in common.
+ *
+ * Since: 1.0
+ */
+
+struct _SbxTempDirInvocation
+{
+  SbxInvocation parent_instance;
+};
+
+G_DEFINE_FINAL_TYPE (SbxTempDirInvocation, sbx_temp_dir_invocation, SBX_TYPE_INVOCATION)
+
+static void
+sbx_temp_dir_invocation_class_init (SbxTempDirInvocationClass *klass)
+{
+}
+
+static void
+sbx_temp_dir_invocation_init (SbxTempDirInvocation *self)
+{
+}
+
+/**
+ * sbx_temp_dir_invocation_return_path:
+ * @self: an invocation
+ * @path: (type filename): where the directory is, inside the sandbox
+ *
+ * Answers with the path of the new directory.
+ *
+ * Since: 1.0
+ */
+void
+sbx_temp_dir_invocation_return_path (SbxTempDirInvocation *self,
+                                     const char           *path)
+{
+  g_autoptr(GTask) task = NULL;
+
+  g_return_if_fail (SBX_IS_TEMP_DIR_INVOCATION (self));
+  g_return_if_fail (path != NULL);
+
+  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
+  if (task != NULL)
+    g_task_return_pointer (task, g_strdup (path), g_free);
+}
+
+/**
+ * SbxListDirInvocation:
+ *
+ * A call of [method@Session.list_dir_async] that a session has to answer.
+ *
+ * See [class@Invocation] for what all invocations have in common.
+ *
+ * Since: 1.0
+ */
+
+struct _SbxListDirInvocation
+{
+  SbxInvocation parent_instance;
+};
+
+G_DEFINE_FINAL_TYPE (SbxListDirInvocation, sbx_list_dir_invocation, SBX_TYPE_INVOCATION)
+
+static void
+sbx_list_dir_invocation_class_init (SbxListDirInvocationClass *klass)
+{
+}
+
+static void
+sbx_list_dir_invocation_init (SbxListDirInvocation *self)
+{
+}
+
+/**
+ * sbx_list_dir_invocation_return_infos:
+ * @self: an invocation
+ * @infos: a list of [class@Gio.FileInfo]
+ *
+ * Answers with what is in a directory.
+ *
+ * Since: 1.0
+ */
+void
+sbx_list_dir_invocation_return_infos (SbxListDirInvocation *self,
+                                      GListModel           *infos)
+{
+  g_autoptr(GTask) task = NULL;
+
+  g_return_if_fail (SBX_IS_LIST_DIR_INVOCATION (self));
+  g_return_if_fail (G_IS_LIST_MODEL (infos));
+
+  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
+  if (task != NULL)
+    g_task_return_pointer (task, g_object_ref (infos), g_object_unref);
+}
+
+/**
+ * SbxStatInvocation:
+ *
+ * A call of [method@Session.stat_async] that a session has to answer.
+ *
+ * See [class@Invocation] for what all invocations have in common.
+ *
+ * Since: 1.0
+ */
+
+struct _SbxStatInvocation
+{
+  SbxInvocation parent_instance;
+};
+
+G_DEFINE_FINAL_TYPE (SbxStatInvocation, sbx_stat_invocation, SBX_TYPE_INVOCATION)
+
+static void
+sbx_stat_invocation_class_init (SbxStatInvocationClass *klass)
+{
+}
+
+static void
+sbx_stat_invocation_init (SbxStatInvocation *self)
+{
+}
+
+/**
+ * sbx_stat_invocation_return_info:
+ * @self: an invocation
+ * @info: what is known of the file
+ *
+ * Answers with what is known of a file.
+ *
+ * Since: 1.0
+ */
+void
+sbx_stat_invocation_return_info (SbxStatInvocation *self,
+                                 GFileInfo         *info)
+{
+  g_autoptr(GTask) task = NULL;
+
+  g_return_if_fail (SBX_IS_STAT_INVOCATION (self));
+  g_return_if_fail (G_IS_FILE_INFO (info));
+
+  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
+  if (task != NULL)
+    g_task_return_pointer (task, g_object_ref (info), g_object_unref);
+}

@@ -1,0 +1,83 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "core/sbx-exec-invocation.h"
+#include "core/sbx-process-input-private.h"
+#include "core/sbx-process-output-private.h"
+#include "core/sbx-process.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SBX_STREAM_STDOUT,
+  SBX_STREAM_STDERR,
+  SBX_N_STREAMS,
+} SbxStream;
+
+struct _SbxProcess
+{
+  GObject            parent_instance;
+
+  SbxSession        *session;
+  SbxCommand        *command;
+  char              *id;
+  SbxProcessState    state;
+  SbxExecResult     *result;
+
+  SbxExecInvocation *invocation;      /* not owned: a dropped one is an answer */
+  SbxInput           input;
+  SbxOutput          outputs[SBX_N_STREAMS];
+  SbxTerminal       *terminal;
+  GError            *no_input;        /* why there is no standard input */
+
+  GTask             *start_task;      /* until the command has started */
+  GPtrArray         *waiters;         /* of owned GTask, until it has ended */
+  GSource           *timeout;
+  GSource           *drain;
+
+  SbxExecResult     *answer;          /* before the output is complete */
+  GError            *failure;
+  guint              terminal_claimed : 1;
+  guint              has_started      : 1;
+  guint              cancelled        : 1;
+  guint              timed_out        : 1;
+};
+
+SbxProcess *_sbx_process_new              (SbxSession  *session,
+                                           SbxCommand  *command);
+
+/* What an invocation passes on from whoever runs the command. */
+void        _sbx_process_started          (SbxProcess  *self,
+                                           const char  *id);
+SbxOutput  *_sbx_process_get_output       (SbxProcess  *self,
+                                           SbxStream    stream);
+SbxInput   *_sbx_process_get_input        (SbxProcess  *self);
+void        _sbx_process_take_terminal_fd (SbxProcess  *self,
+                                           int          fd);
+
+SbxExecInvocation *_sbx_exec_invocation_new     (SbxProcess        *process);
+/* FALSE when the implementation does not do it. */
+gboolean           _sbx_exec_invocation_kill    (SbxExecInvocation *self,
+                                                 int                signal_number);
+gboolean           _sbx_exec_invocation_resize  (SbxExecInvocation *self,
+                                                 guint              rows,
+                                                 guint              columns);
+void               _sbx_exec_invocation_credit  (SbxExecInvocation *self);
+
+/* Between the files of the class. */
+void               _sbx_process_set_state       (SbxProcess        *self,
+                                                 SbxProcessState    state);
+void               _sbx_process_emit_started    (SbxProcess        *self);
+void               _sbx_process_emit_output     (SbxProcess        *self,
+                                                 SbxStream          stream,
+                                                 GBytes            *bytes);
+void               _sbx_process_emit_exited     (SbxProcess        *self);
+gboolean           _sbx_process_may_start       (SbxProcess        *self,
+                                                 GError           **error);
+void               _sbx_process_begin           (SbxProcess        *self);
+
+G_END_DECLS

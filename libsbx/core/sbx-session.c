@@ -1,0 +1,689 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "core/sbx-session-private.h"
+
+#include "core/sbx-error.h"
+#include "core/sbx-file-invocations.h"
+#include "core/sbx-invocation-private.h"
+#include "core/sbx-process-private.h"
+#include "core/sbx-sync-private.h"
+#include "sbx-enum-types.h"
+
+#include <glib/gi18n-lib.h>
+
+/**
+ * SbxSession:
+ *
+ * An open sandbox.
+ *
+ * A session is made by [method@Provider.open_async]. Commands run in it with
+ * [method@Session.exec_async], or with [method@Session.create_process] for one whose output is
+ * followed as it comes; files in it are read and written with
+ * [method@Session.read_file_async] and its like, through the sandbox's own eyes. All that runs in
+ * one session sees the same files, processes and ports.
+ *
+ * A session ends with [method@Session.close_async]. One that is dropped without that is ended too,
+ * with everything in it; only close tells when it is done.
+ *
+ * ## Threads and lifetime
+ *
+ * A session belongs to the thread-default [struct@GLib.MainContext] that it was made in. Call it
+ * from there; signals are emitted and calls complete there. A call in flight keeps the session
+ * alive.
+ *
+ * ## Trust
+ *
+ * What comes out of a sandbox is written by whatever runs there. Output is handed over as it came,
+ * never interpreted.
+ *
+ * ## Implementing a session
+ *
+ * A provider subclasses this and fills in the functions of [struct@SessionClass]. When its sandbox
+ * ends by itself it calls [method@Session.fail].
+ *
+ * Since: 1.0
+ */
+
+#define CLOSE_GRACE_MS 30000
+
+typedef struct
+{
+  char            *id;
+  char            *cwd;
+  SbxCapabilities  capabilities;
+  SbxSessionState  state;
+  GError          *failure;      /* why it was lost, or why it did not close well */
+  guint            close_started : 1;
+  guint            close_done    : 1;
+
+  GHashTable      *calls;        /* of unanswered invocations, not owned */
+  GPtrArray       *closing;      /* of owned tasks that wait for the one close */
+} SbxSessionPrivate;
+
+G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (SbxSession, sbx_session, G_TYPE_OBJECT)
+
+enum
+{
+  PROP_0,
+  PROP_ID,
+  PROP_CWD,
+  PROP_CAPABILITIES,
+  PROP_STATE,
+  N_PROPS
+};
+
+enum
+{
+  PROCESS_CREATED,
+  CLOSED,
+  N_SIGNALS
+};
+
+static GParamSpec *properties[N_PROPS];
+static guint signals[N_SIGNALS];
+
+static void
+sbx_session_constructed (GObject *object)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (SBX_SESSION (object));
+
+  G_OBJECT_CLASS (sbx_session_parent_class)->constructed (object);
+
+  _sbx_context_of (object);
+  if (priv->id == NULL)
+    priv->id = g_uuid_string_random ();
+}
+
+static void
+forget_call (gpointer key,
+             gpointer value,
+             gpointer user_data)
+{
+  _sbx_invocation_set_settled_func (key, NULL, NULL);
+}
+
+static void
+sbx_session_finalize (GObject *object)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (SBX_SESSION (object));
+
+  g_hash_table_foreach (priv->calls, forget_call, NULL);
+  g_clear_pointer (&priv->calls, g_hash_table_unref);
+  g_clear_pointer (&priv->closing, g_ptr_array_unref);
+  g_clear_pointer (&priv->id, g_free);
+  g_clear_pointer (&priv->cwd, g_free);
+  g_clear_error (&priv->failure);
+
+  G_OBJECT_CLASS (sbx_session_parent_class)->finalize (object);
+}
+
+static void
+sbx_session_get_property (GObject    *object,
+                          guint       prop_id,
+                          GValue     *value,
+                          GParamSpec *pspec)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (SBX_SESSION (object));
+
+  switch (prop_id)
+    {
+    case PROP_ID:
+      g_value_set_string (value, priv->id);
+      break;
+
+    case PROP_CWD:
+      g_value_set_string (value, priv->cwd);
+      break;
+
+    case PROP_CAPABILITIES:
+      g_value_set_flags (value, priv->capabilities);
+      break;
+
+    case PROP_STATE:
+      g_value_set_enum (value, priv->state);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+sbx_session_set_property (GObject      *object,
+                          guint         prop_id,
+                          const GValue *value,
+                          GParamSpec   *pspec)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (SBX_SESSION (object));
+
+  switch (prop_id)
+    {
+    case PROP_ID:
+      priv->id = g_value_dup_string (value);
+      break;
+
+    case PROP_CWD:
+      priv->cwd = g_value_dup_string (value);
+      break;
+
+    case PROP_CAPABILITIES:
+      priv->capabilities = g_value_get_flags (value);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+install_properties (GObjectClass *object_class)
+{
+  /**
+   * SbxSession:id: (getter get_id)
+   *
+   * The name of the session. One is made up where a provider gives none.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_ID] =
+    g_param_spec_string ("id", NULL, NULL, NULL,
+                         G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * SbxSession:cwd: (getter get_cwd)
+   *
+   * The directory that commands start in, inside the sandbox.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_CWD] =
+    g_param_spec_string ("cwd", NULL, NULL, NULL,
+                         G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * SbxSession:capabilities: (getter get_capabilities)
+   *
+   * What the session can do.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_CAPABILITIES] =
+    g_param_spec_flags ("capabilities", NULL, NULL,
+                        SBX_TYPE_CAPABILITIES, SBX_CAPABILITIES_EXEC,
+                        G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * SbxSession:state: (getter get_state)
+   *
+   * Where the session is in its life.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_STATE] =
+    g_param_spec_enum ("state", NULL, NULL,
+                       SBX_TYPE_SESSION_STATE, SBX_SESSION_STATE_OPEN,
+                       G_PARAM_READABLE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+sbx_session_class_init (SbxSessionClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->constructed = sbx_session_constructed;
+  object_class->finalize = sbx_session_finalize;
+  object_class->get_property = sbx_session_get_property;
+  object_class->set_property = sbx_session_set_property;
+
+  install_properties (object_class);
+
+  /**
+   * SbxSession::process-created:
+   * @self: the session
+   * @process: the new process, not started yet
+   *
+   * Emitted for every execution, before it starts, so that an observer misses nothing of it.
+   *
+   * Since: 1.0
+   */
+  signals[PROCESS_CREATED] =
+    g_signal_new ("process-created", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST,
+                  0, NULL, NULL, NULL, G_TYPE_NONE, 1, SBX_TYPE_PROCESS);
+
+  /**
+   * SbxSession::closed:
+   * @self: the session
+   * @error: (nullable): why it ended, if that was not asked for or went wrong
+   *
+   * Emitted once, when the session has ended in whatever way.
+   *
+   * Since: 1.0
+   */
+  signals[CLOSED] =
+    g_signal_new ("closed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST,
+                  0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
+}
+
+static void
+sbx_session_init (SbxSession *self)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  priv->calls = g_hash_table_new (NULL, NULL);
+  priv->closing = g_ptr_array_new_with_free_func (g_object_unref);
+}
+
+GMainContext *
+_sbx_session_get_context (SbxSession *self)
+{
+  return _sbx_context_of (G_OBJECT (self));
+}
+
+gboolean
+_sbx_session_admits (SbxSession  *self,
+                     GError     **error)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  if (priv->state == SBX_SESSION_STATE_OPEN)
+    return TRUE;
+
+  if (priv->state == SBX_SESSION_STATE_LOST && priv->failure != NULL)
+    g_set_error (error, SBX_ERROR, SBX_ERROR_CLOSED,
+                 _("The sandbox ended: %s Open a new one."), priv->failure->message);
+  else
+    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_CLOSED,
+                         _("The session is closed. Open a new one."));
+
+  return FALSE;
+}
+
+static void
+settled_cb (SbxInvocation *invocation,
+            gpointer       user_data)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (user_data);
+
+  g_hash_table_remove (priv->calls, invocation);
+}
+
+void
+_sbx_session_track (SbxSession    *self,
+                    SbxInvocation *invocation)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  g_hash_table_add (priv->calls, invocation);
+  _sbx_invocation_set_settled_func (invocation, settled_cb, self);
+}
+
+static GPtrArray *
+sbx_session_list_calls (SbxSession *self)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+  GPtrArray *calls = g_ptr_array_new_with_free_func (g_object_unref);
+  GHashTableIter iter;
+  gpointer invocation;
+
+  /* Answering one may answer or start others: nothing is done while iterating. */
+  g_hash_table_iter_init (&iter, priv->calls);
+  while (g_hash_table_iter_next (&iter, &invocation, NULL))
+    g_ptr_array_add (calls, g_object_ref (invocation));
+
+  return calls;
+}
+
+static void
+sbx_session_set_state (SbxSession      *self,
+                       SbxSessionState  state)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  g_assert (state > priv->state);
+
+  priv->state = state;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
+}
+
+/**
+ * sbx_session_fail:
+ * @self: a session
+ * @error: why the sandbox is gone
+ *
+ * Says that the sandbox ended by itself.
+ *
+ * This is for a subclass. Every call in flight ends with @error, and the state becomes
+ * %SBX_SESSION_STATE_LOST. Of a session that is closing or has ended it changes nothing.
+ *
+ * Since: 1.0
+ */
+void
+sbx_session_fail (SbxSession   *self,
+                  const GError *error)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+  g_autoptr(GPtrArray) calls = NULL;
+
+  g_return_if_fail (SBX_IS_SESSION (self));
+  g_return_if_fail (error != NULL);
+
+  if (priv->state != SBX_SESSION_STATE_OPEN)
+    return;
+
+  g_object_ref (self);
+  priv->failure = g_error_copy (error);
+  calls = sbx_session_list_calls (self);
+  sbx_session_set_state (self, SBX_SESSION_STATE_LOST);
+
+  for (guint i = 0; i < calls->len; i++)
+    _sbx_invocation_expire (g_ptr_array_index (calls, i), priv->failure);
+
+  g_signal_emit (self, signals[CLOSED], 0, priv->failure);
+  g_object_unref (self);
+}
+
+/* The one close is over: everybody who asked for it is told the same. */
+static void
+close_answered_cb (GObject      *object,
+                   GAsyncResult *result,
+                   gpointer      user_data)
+{
+  SbxSession *self = SBX_SESSION (object);
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+  g_autoptr(GPtrArray) waiting = g_steal_pointer (&priv->closing);
+  g_autoptr(GError) error = NULL;
+
+  priv->closing = g_ptr_array_new_with_free_func (g_object_unref);
+  priv->close_done = TRUE;
+  g_task_propagate_boolean (G_TASK (result), &error);
+
+  /* One that was lost stays so: closing it only cleans up after it. */
+  if (error != NULL)
+    {
+      g_clear_error (&priv->failure);
+      priv->failure = g_error_copy (error);
+    }
+  if (priv->state == SBX_SESSION_STATE_CLOSING)
+    {
+      sbx_session_set_state (self, SBX_SESSION_STATE_CLOSED);
+      g_signal_emit (self, signals[CLOSED], 0, error);
+    }
+
+  for (guint i = 0; i < waiting->len; i++)
+    if (error != NULL)
+      g_task_return_error (g_ptr_array_index (waiting, i), g_error_copy (error));
+    else
+      g_task_return_boolean (g_ptr_array_index (waiting, i), TRUE);
+}
+
+static void
+sbx_session_start_close (SbxSession   *self,
+                         GCancellable *cancellable)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+  g_autoptr(SbxCloseInvocation) invocation = NULL;
+  g_autoptr(GPtrArray) calls = sbx_session_list_calls (self);
+  SbxSessionClass *klass = SBX_SESSION_GET_CLASS (self);
+  GTask *task;
+
+  priv->close_started = TRUE;
+  if (priv->state == SBX_SESSION_STATE_OPEN)
+    sbx_session_set_state (self, SBX_SESSION_STATE_CLOSING);
+
+  for (guint i = 0; i < calls->len; i++)
+    _sbx_invocation_request_end (g_ptr_array_index (calls, i));
+
+  task = g_task_new (self, cancellable, close_answered_cb, NULL);
+  g_task_set_source_tag (task, sbx_session_start_close);
+  g_task_set_check_cancellable (task, FALSE);
+
+  invocation = g_object_new (SBX_TYPE_CLOSE_INVOCATION, NULL);
+  _sbx_invocation_adopt (SBX_INVOCATION (invocation), task, CLOSE_GRACE_MS);
+
+  if (klass->handle_close == NULL)
+    sbx_close_invocation_return_done (invocation);
+  else
+    _sbx_invocation_handled (SBX_INVOCATION (invocation),
+                             klass->handle_close (self, invocation));
+}
+
+/**
+ * sbx_session_close_async:
+ * @self: a session
+ * @cancellable: (nullable): a cancellable
+ * @callback: (scope async) (closure user_data) (nullable): called when the sandbox is gone
+ * @user_data: data for @callback
+ *
+ * Ends the sandbox, with everything that runs in it.
+ *
+ * Calls in flight end first. However often this is called there is one close, and every caller is
+ * told how that one went. Cancelling the first caller's @cancellable does not keep the sandbox: it
+ * makes the end abrupt.
+ *
+ * Finish with [method@Session.close_finish].
+ *
+ * Since: 1.0
+ */
+void
+sbx_session_close_async (SbxSession          *self,
+                         GCancellable        *cancellable,
+                         GAsyncReadyCallback  callback,
+                         gpointer             user_data)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+  g_autoptr(GTask) task = NULL;
+
+  g_return_if_fail (SBX_IS_SESSION (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_source_tag (task, sbx_session_close_async);
+  g_task_set_check_cancellable (task, FALSE);
+
+  if (priv->close_done && priv->failure != NULL && priv->state == SBX_SESSION_STATE_CLOSED)
+    g_task_return_error (task, g_error_copy (priv->failure));
+  else if (priv->close_done)
+    g_task_return_boolean (task, TRUE);
+  else
+    {
+      g_ptr_array_add (priv->closing, g_steal_pointer (&task));
+      if (!priv->close_started)
+        sbx_session_start_close (self, cancellable);
+    }
+}
+
+/**
+ * sbx_session_close_finish:
+ * @self: a session
+ * @result: what the callback was given
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finishes [method@Session.close_async].
+ *
+ * An error says what could not be removed; the processes of the sandbox are gone all the same.
+ *
+ * Returns: %TRUE if nothing of the sandbox is left
+ *
+ * Since: 1.0
+ */
+gboolean
+sbx_session_close_finish (SbxSession    *self,
+                          GAsyncResult  *result,
+                          GError       **error)
+{
+  g_return_val_if_fail (SBX_IS_SESSION (self), FALSE);
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+  g_return_val_if_fail (g_async_result_is_tagged (result, sbx_session_close_async), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  return g_task_propagate_boolean (G_TASK (result), error);
+}
+
+/**
+ * sbx_session_close:
+ * @self: a session
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Ends the sandbox, and waits until it is gone.
+ *
+ * This is for scripts and tools; see [method@Session.close_async].
+ *
+ * Returns: %TRUE if nothing of the sandbox is left
+ *
+ * Since: 1.0
+ */
+gboolean
+sbx_session_close (SbxSession    *self,
+                   GCancellable  *cancellable,
+                   GError       **error)
+{
+  g_autoptr(SbxSync) sync = NULL;
+
+  g_return_val_if_fail (SBX_IS_SESSION (self), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  sync = _sbx_sync_begin (G_OBJECT (self), error);
+  if (sync == NULL)
+    return FALSE;
+
+  sbx_session_close_async (self, cancellable, _sbx_sync_done_cb, sync);
+
+  return sbx_session_close_finish (self, _sbx_sync_wait (sync), error);
+}
+
+/**
+ * sbx_session_get_id:
+ * @self: a session
+ *
+ * Gets the name of the session.
+ *
+ * Returns: (transfer none): the name
+ *
+ * Since: 1.0
+ */
+const char *
+sbx_session_get_id (SbxSession *self)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  g_return_val_if_fail (SBX_IS_SESSION (self), NULL);
+
+  return priv->id;
+}
+
+/**
+ * sbx_session_get_cwd:
+ * @self: a session
+ *
+ * Gets the directory that commands start in, inside the sandbox.
+ *
+ * Returns: (type filename) (transfer none) (nullable): an absolute path, or %NULL if the provider
+ *   did not say
+ *
+ * Since: 1.0
+ */
+const char *
+sbx_session_get_cwd (SbxSession *self)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  g_return_val_if_fail (SBX_IS_SESSION (self), NULL);
+
+  return priv->cwd;
+}
+
+/**
+ * sbx_session_get_capabilities:
+ * @self: a session
+ *
+ * Gets what the session can do.
+ *
+ * Returns: the capabilities
+ *
+ * Since: 1.0
+ */
+SbxCapabilities
+sbx_session_get_capabilities (SbxSession *self)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  g_return_val_if_fail (SBX_IS_SESSION (self), SBX_CAPABILITIES_NONE);
+
+  return priv->capabilities;
+}
+
+/**
+ * sbx_session_get_state:
+ * @self: a session
+ *
+ * Gets where the session is in its life.
+ *
+ * Returns: the state
+ *
+ * Since: 1.0
+ */
+SbxSessionState
+sbx_session_get_state (SbxSession *self)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  g_return_val_if_fail (SBX_IS_SESSION (self), SBX_SESSION_STATE_LOST);
+
+  return priv->state;
+}
+
+/**
+ * sbx_session_get_failure:
+ * @self: a session
+ *
+ * Gets why the session was lost, or what was left behind when it closed.
+ *
+ * Returns: (transfer none) (nullable): the error, or %NULL if all went well so far
+ *
+ * Since: 1.0
+ */
+const GError *
+sbx_session_get_failure (SbxSession *self)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  g_return_val_if_fail (SBX_IS_SESSION (self), NULL);
+
+  return priv->failure;
+}
+
+/**
+ * sbx_session_create_process:
+ * @self: a session
+ * @command: what to run; it is copied
+ *
+ * Makes a process that has not started yet.
+ *
+ * Connect to its signals, or ask for its pipes, and then start it with
+ * [method@Process.run_async] or [method@Process.start_async].
+ *
+ * Returns: (transfer full): a new process
+ *
+ * Since: 1.0
+ */
+SbxProcess *
+sbx_session_create_process (SbxSession *self,
+                            SbxCommand *command)
+{
+  SbxProcess *process;
+
+  g_return_val_if_fail (SBX_IS_SESSION (self), NULL);
+  g_return_val_if_fail (SBX_IS_COMMAND (command), NULL);
+
+  process = _sbx_process_new (self, command);
+  g_signal_emit (self, signals[PROCESS_CREATED], 0, process);
+
+  return process;
+}
