@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 /*
  * SbxInitChannel:
  *
- * The host's end of the control socket of one sandbox. It belongs to the context it was made in, and
- * treats every message as coming from an enemy: a wrong size, an unknown id, a second end of an
+ * The host's end of the control socket of one sandbox. It belongs to the context it was made in,
+ * and treats every message as coming from an enemy: a wrong size, an unknown id, a second end of an
  * exec, or a descriptor where none belongs loses the whole sandbox.
  */
 
@@ -34,7 +34,7 @@ typedef enum
 {
   SBX_INIT_VERB_EXEC,             /* argv is a command line */
   SBX_INIT_VERB_READ_FILE,        /* argv: path, limit in bytes; content comes on stdout */
-  SBX_INIT_VERB_WRITE_FILE,       /* argv: path, octal mode; content goes to stdin; parents are made */
+  SBX_INIT_VERB_WRITE_FILE,       /* argv: path, octal mode; content goes to stdin */
   SBX_INIT_VERB_CREATE_DIR_ALL,   /* argv: path */
   SBX_INIT_VERB_CREATE_TEMP_DIR,  /* argv: prefix; the path comes on stdout */
   SBX_INIT_VERB_REMOVE,           /* argv: path; recursive, a missing one is no error */
@@ -131,7 +131,8 @@ void            _sbx_init_channel_resize       (SbxInitChannel            *self,
                                                 guint16                    columns);
 
 /* Ends everything inside. Done when process 1 is gone, by its pidfd: asked to first, killed after
- * @grace_ms. Works on a lost or never set up channel too. Cancelling kills at once and still waits. */
+ * @grace_ms. Works on a lost or never set up channel too. Cancelling kills at once, and still
+ * waits. */
 void            _sbx_init_channel_close_async  (SbxInitChannel            *self,
                                                 guint                      grace_ms,
                                                 GCancellable              *cancellable,

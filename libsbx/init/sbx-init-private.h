@@ -17,8 +17,8 @@
 /*
  * There are three kinds of process here. Process 1 listens to the host and kills. Each exec has a
  * supervisor, a child of process 1 that is the subreaper of everything the exec starts, so that its
- * tree stays known. The supervisor's first child, the main process, becomes the command, or does the
- * work of a file verb. None of them can be traced or read by what runs inside.
+ * tree stays known. The supervisor's first child, the main process, becomes the command, or does
+ * the work of a file verb. None of them can be traced or read by what runs inside.
  */
 
 /* Descriptors that all of process 1's life has, so that whatever comes later is above them and one

@@ -60,8 +60,8 @@ prepare (SbxInitSpawn         *spawn,
   return _sbx_init_ok ();
 }
 
-/* Here waiting is allowed: process 1 does not wait for us. A host that does not read for ten seconds
- * is slow, not gone. */
+/* Here waiting is allowed: process 1 does not wait for us. A host that does not read for ten
+ * seconds is slow, not gone. */
 static int
 send_waiting (const struct msghdr *message)
 {
@@ -170,10 +170,10 @@ reap_all (SbxInitSlot *slot)
     {
       siginfo_t info = { 0 };
       const bool ended = SBX_INIT_GET (slot->ended) != 0;
-      const int options = WEXITED | __WALL;
-
       /* The main process is noted before its number is free again. */
-      if (waitid (P_ALL, 0, &info, ended ? options | (called ? 0 : WNOHANG) : options | WNOWAIT) < 0)
+      const int how = !ended ? WNOWAIT : called ? 0 : WNOHANG;
+
+      if (waitid (P_ALL, 0, &info, WEXITED | __WALL | how) < 0)
         {
           if (errno == EINTR)
             continue;
