@@ -1,0 +1,395 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "run-options.h"
+#include "run-outcome.h"
+#include "run-pump.h"
+#include "run-record.h"
+#include "run-signals.h"
+#include "run-streams.h"
+#include "run-terminal.h"
+#include "tool-text.h"
+#include "tool.h"
+
+#include <glib/gi18n.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Variables of ours that say how the user wants to see things, and nothing else. */
+static const char * const passed_on[] = { "TERM", "COLORTERM", "LANG", "TZ", NULL };
+
+typedef struct
+{
+  ToolRunOptions *options;
+  ToolRecord     *record;        /* (nullable) */
+  gboolean        terminal;
+  GMainLoop      *loop;
+  GCancellable   *cancellable;   /* of all up to the end of the command */
+
+  SbxSession     *session;
+  SbxProcess     *process;
+  SbxExecResult  *result;
+  ToolStreams    *streams;
+
+  char           *message;       /* (nullable) what to tell the user at the end */
+  int             status;
+  int             interrupts;
+  int             ended_by;      /* a signal that came before there was a command, or 0 */
+  guint           overruled : 1; /* the status is not the command's */
+  guint           closed : 1;
+} Run;
+
+static void
+finish_if_done (Run *self)
+{
+  if (self->closed && (self->streams == NULL || tool_streams_have_ended (self->streams)))
+    g_main_loop_quit (self->loop);
+}
+
+/* The first of several reasons is the one that counts. */
+static void
+fail (Run        *self,
+      int         status,
+      const char *message)
+{
+  if (self->overruled)
+    return;
+
+  self->overruled = TRUE;
+  self->status = status;
+  g_free (self->message);
+  self->message = g_strdup (message);
+}
+
+static void
+fail_with_error (Run          *self,
+                 const GError *error)
+{
+  if (self->ended_by != 0 && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    fail (self, TOOL_STATUS_SIGNAL + self->ended_by, NULL);
+  else
+    fail (self, TOOL_STATUS_FAILED, error->message);
+}
+
+static void
+closed_cb (GObject      *object,
+           GAsyncResult *result,
+           gpointer      user_data)
+{
+  Run *self = user_data;
+  g_autoptr(GError) error = NULL;
+
+  /* The command's status stands; that something was left behind is still to be said. */
+  if (!sbx_session_close_finish (self->session, result, &error) && self->message == NULL)
+    self->message = g_strdup (error->message);
+
+  self->closed = TRUE;
+  finish_if_done (self);
+}
+
+static void
+ran_cb (GObject      *object,
+        GAsyncResult *result,
+        gpointer      user_data)
+{
+  Run *self = user_data;
+  g_autoptr(GError) error = NULL;
+
+  self->result = sbx_process_run_finish (self->process, result, &error);
+  tool_streams_command_ended (self->streams, self->process);
+
+  if (self->result == NULL)
+    {
+      fail_with_error (self, error);
+    }
+  else if (!self->overruled)
+    {
+      self->status = tool_outcome_get_status (self->result);
+      self->message = tool_outcome_get_message (self->result, self->options);
+    }
+
+  /* What the command wrote is in our pipes. A slow reader does not keep the sandbox. */
+  sbx_session_close_async (self->session, NULL, closed_cb, self);
+}
+
+/* Ends the command and all that it started. */
+static void
+kill_command (Run *self)
+{
+  if (self->process == NULL || !sbx_process_kill (self->process, SIGKILL, NULL))
+    g_cancellable_cancel (self->cancellable);
+}
+
+static void
+streams_cb (ToolStreamsEvent  event,
+            const char       *message,
+            gpointer          user_data)
+{
+  Run *self = user_data;
+
+  switch (event)
+    {
+    case TOOL_STREAMS_READER_GONE:
+      /* As if SIGPIPE had ended us: quietly. */
+      fail (self, TOOL_STATUS_SIGNAL + SIGPIPE, NULL);
+      kill_command (self);
+      break;
+
+    case TOOL_STREAMS_FAILED:
+      fail (self, TOOL_STATUS_FAILED, message);
+      kill_command (self);
+      break;
+
+    case TOOL_STREAMS_HUNG_UP:
+      sbx_process_kill (self->process, SIGHUP, NULL);
+      break;
+
+    case TOOL_STREAMS_ENDED:
+    default:
+      break;
+    }
+
+  finish_if_done (self);
+}
+
+static void
+opened_cb (GObject      *object,
+           GAsyncResult *result,
+           gpointer      user_data)
+{
+  Run *self = user_data;
+  g_autoptr(SbxCommand) command = NULL;
+  g_autoptr(GError) error = NULL;
+
+  self->session = sbx_provider_open_finish (SBX_PROVIDER (object), result, &error);
+  if (self->session == NULL)
+    {
+      fail_with_error (self, error);
+      self->closed = TRUE;
+      finish_if_done (self);
+      return;
+    }
+
+  command = sbx_command_new ((const char * const *) self->options->argv);
+  sbx_command_set_cwd (command, self->options->cwd);
+  sbx_command_set_timeout (command, self->options->timeout_ms);
+  sbx_command_set_collect_limit (command, 0);
+  tool_streams_prepare (self->streams, command);
+
+  self->process = sbx_session_create_process (self->session, command);
+  tool_streams_connect (self->streams, self->process);
+  sbx_process_run_async (self->process, self->cancellable, ran_cb, self);
+}
+
+/* Ends or signals the command, or us if there is none any more. */
+static void
+pass_signal (Run *self,
+             int  signal_number)
+{
+  /* Nothing is left to be signalled, and somebody does not want to wait for what is. */
+  if (self->result != NULL || self->ended_by != 0)
+    exit (TOOL_STATUS_SIGNAL + signal_number);
+
+  if (signal_number == SIGINT && ++self->interrupts > 1)
+    {
+      kill_command (self);
+      return;
+    }
+
+  if (self->process == NULL || !sbx_process_kill (self->process, signal_number, NULL))
+    {
+      self->ended_by = signal_number;
+      g_cancellable_cancel (self->cancellable);
+    }
+}
+
+static void
+signal_cb (int      signal_number,
+           gpointer user_data)
+{
+  Run *self = user_data;
+
+  switch (signal_number)
+    {
+    case SIGWINCH:
+      tool_streams_resize (self->streams);
+      break;
+
+    case SIGTSTP:
+      if (self->process != NULL)
+        sbx_process_kill (self->process, SIGSTOP, NULL);
+      tool_terminal_suspend ();
+      raise (SIGSTOP);
+      break;
+
+    case SIGCONT:
+      tool_terminal_resume ();
+      tool_streams_resize (self->streams);
+      if (self->process != NULL)
+        sbx_process_kill (self->process, SIGCONT, NULL);
+      break;
+
+    default:
+      pass_signal (self, signal_number);
+      break;
+    }
+}
+
+static SbxOpenRequest *
+make_request (const ToolRunOptions *options)
+{
+  g_autoptr(SbxReach) reach = sbx_reach_new (options->cwd);
+  g_auto(GStrv) names = g_listenv ();
+
+  for (gsize i = 0; options->read != NULL && options->read[i] != NULL; i++)
+    sbx_reach_add_read (reach, options->read[i]);
+  for (gsize i = 0; options->write != NULL && options->write[i] != NULL; i++)
+    sbx_reach_add_write (reach, options->write[i]);
+
+  for (gsize i = 0; names[i] != NULL; i++)
+    if (g_str_has_prefix (names[i], "LC_") || g_strv_contains (passed_on, names[i]))
+      sbx_reach_set_variable (reach, names[i], g_getenv (names[i]));
+
+  for (guint i = 0; options->environment != NULL && i < options->environment->len; i++)
+    {
+      const char *variable = g_ptr_array_index (options->environment, i);
+      const char *equals = strchr (variable, '=');
+      g_autofree char *name = g_strndup (variable, equals - variable);
+
+      sbx_reach_set_variable (reach, name, equals + 1);
+    }
+
+  return sbx_open_request_new (reach);
+}
+
+static int
+report (Run *self)
+{
+  const ToolRecordEnd end = {
+    .result = self->result,
+    .message = self->message,
+    .session_id = self->session != NULL ? sbx_session_get_id (self->session) : NULL,
+    .status = self->status,
+    .terminal = self->terminal,
+    .stdin_bytes = tool_streams_get_moved (self->streams, STDIN_FILENO),
+    .stdout_bytes = tool_streams_get_moved (self->streams, STDOUT_FILENO),
+    .stderr_bytes = tool_streams_get_moved (self->streams, STDERR_FILENO),
+  };
+  g_autoptr(GError) error = NULL;
+
+  if (self->message != NULL)
+    tool_complain ("%s", self->message);
+
+  if (self->record != NULL && !tool_record_write (self->record, self->options, &end, &error))
+    {
+      tool_complain ("%s", error->message);
+      return TOOL_STATUS_FAILED;
+    }
+
+  return self->status;
+}
+
+static gboolean
+prepare (Run     *self,
+         GError **error)
+{
+  if (self->options->tty != TOOL_TTY_NO)
+    {
+      const gboolean whole = isatty (STDIN_FILENO) && isatty (STDOUT_FILENO);
+
+      if (self->options->tty == TOOL_TTY_YES || whole)
+        self->terminal = tool_terminal_open ();
+      if (self->options->tty == TOOL_TTY_YES && !self->terminal)
+        {
+          g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+                       _("--tty: neither standard input nor standard output is a terminal; "
+                         "run it in one, or leave --tty out"));
+          return FALSE;
+        }
+    }
+
+  if (self->options->json != NULL)
+    {
+      self->record = tool_record_open (self->options->json, error);
+      if (self->record == NULL)
+        return FALSE;
+    }
+
+  self->streams = tool_streams_new (self->terminal, streams_cb, self, error);
+
+  return self->streams != NULL && tool_signals_watch (signal_cb, self, error);
+}
+
+static void
+run_clear (Run *self)
+{
+  g_clear_pointer (&self->streams, tool_streams_free);
+  g_clear_object (&self->result);
+  g_clear_object (&self->process);
+  g_clear_object (&self->session);
+  g_clear_object (&self->cancellable);
+  g_clear_pointer (&self->loop, g_main_loop_unref);
+  g_clear_pointer (&self->record, tool_record_free);
+  g_clear_pointer (&self->options, tool_run_options_free);
+  g_free (self->message);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Run, run_clear)
+
+static int
+run (const ToolCommand  *command,
+     int                 argc,
+     char              **argv)
+{
+  g_auto(Run) self = { 0 };
+  g_autoptr(SbxBwrapProvider) provider = NULL;
+  g_autoptr(SbxOpenRequest) request = NULL;
+  g_autoptr(GError) error = NULL;
+
+  self.options = tool_run_options_parse (command, argc, argv);
+  if (self.options == NULL)
+    return TOOL_STATUS_FAILED;
+  if (!prepare (&self, &error))
+    {
+      tool_complain ("%s", error->message);
+      return TOOL_STATUS_FAILED;
+    }
+
+  self.loop = g_main_loop_new (NULL, FALSE);
+  self.cancellable = g_cancellable_new ();
+  provider = sbx_bwrap_provider_new ();
+  sbx_bwrap_provider_set_toolchain (provider, self.options->toolchain);
+  sbx_bwrap_provider_set_fresh_home (provider, self.options->fresh);
+  request = make_request (self.options);
+
+  sbx_provider_open_async (SBX_PROVIDER (provider), request, self.cancellable, opened_cb, &self);
+  g_main_loop_run (self.loop);
+  tool_terminal_leave ();
+
+  return report (&self);
+}
+
+const ToolCommand tool_command_run = {
+  .name = "run",
+  .summary = N_("Run a command in a new sandbox"),
+  .description = N_(
+    "The command sees the system read-only, the current directory read-only, and what --read and\n"
+    "--write name. It has no network, and a home directory and environment of its own.\n"
+    "\n"
+    "The exit status is the command's; 128+n if signal n ended it; 124 after the time-out; 125 if\n"
+    "the sandbox could not be opened or the options make no sense; 126 if the command cannot be\n"
+    "executed; 127 if it was not found.\n"
+    "\n"
+    "The record of --json is an object with “outcome” (exited, signalled, timed-out, not-started,\n"
+    "lost or failed), “exit_code”, “signal”, “status”, “message”, “argv”, times and byte counts.\n"
+    "An argument or path that is not UTF-8 is {\"escaped\": …} instead of a string, with \\xNN\n"
+    "for a byte that is not ASCII and \\\\ for a backslash. Values of variables are never in it."),
+  .options = tool_run_option_entries,
+  .run = run,
+};

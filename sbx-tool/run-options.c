@@ -1,0 +1,275 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "run-options.h"
+
+#include "tool-text.h"
+
+#include <errno.h>
+#include <glib/gi18n.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* GOption writes to these while it parses; afterwards they are moved into a ToolRunOptions. */
+static struct
+{
+  GStrv      read;
+  GStrv      write;
+  char      *cwd;
+  GPtrArray *environment;
+  guint      timeout_ms;
+  gboolean   toolchain;
+  gboolean   fresh;
+  gboolean   tty;
+  gboolean   no_tty;
+  char      *json;
+  GStrv      argv;
+} parsed;
+
+static gboolean
+parse_variable (const char  *option_name,
+                const char  *value,
+                gpointer     data,
+                GError     **error)
+{
+  const char *equals = strchr (value, '=');
+  g_autofree char *name = equals != NULL ? g_strndup (value, equals - value) : g_strdup (value);
+  g_autofree char *shown = tool_quote (name);
+
+  if (*name == '\0')
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   _("--env needs a name: --env NAME or --env NAME=VALUE"));
+      return FALSE;
+    }
+
+  if (equals == NULL && g_getenv (name) == NULL)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   _("--env %s: there is no such variable here; give it a value: --env %s=VALUE"),
+                   shown, shown);
+      return FALSE;
+    }
+
+  if (parsed.environment == NULL)
+    parsed.environment = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (parsed.environment, equals != NULL ? g_strdup (value)
+                                                      : g_strdup_printf ("%s=%s", name,
+                                                                         g_getenv (name)));
+  return TRUE;
+}
+
+static gboolean
+parse_timeout (const char  *option_name,
+               const char  *value,
+               gpointer     data,
+               GError     **error)
+{
+  char *end = NULL;
+  const double seconds = g_ascii_strtod (value, &end);
+  g_autofree char *shown = tool_quote (value);
+
+  if (end == value || *end != '\0' || !isfinite (seconds) || seconds <= 0)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   _("--timeout %s: this is not a number of seconds above 0"), shown);
+      return FALSE;
+    }
+  if (seconds > G_MAXINT / 1000)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   _("--timeout %s: the longest time is %d seconds"), shown, G_MAXINT / 1000);
+      return FALSE;
+    }
+
+  parsed.timeout_ms = MAX (1, (guint) ceil (seconds * 1000));
+  return TRUE;
+}
+
+/* The completion script shows these as they stand here; keep the man page in step. */
+const GOptionEntry tool_run_option_entries[] = {
+  { "read", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &parsed.read,
+    N_("Let the command read PATH and all that is in it"), N_("PATH") },
+  { "write", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &parsed.write,
+    N_("Let the command read and change PATH"), N_("PATH") },
+  { "cwd", 0, 0, G_OPTION_ARG_FILENAME, &parsed.cwd,
+    N_("Start the command in DIRECTORY instead of here"), N_("DIRECTORY") },
+  { "env", 0, G_OPTION_FLAG_FILENAME, G_OPTION_ARG_CALLBACK, parse_variable,
+    N_("Set a variable, or pass one of yours on"), N_("NAME[=VALUE]") },
+  { "timeout", 0, G_OPTION_FLAG_FILENAME, G_OPTION_ARG_CALLBACK, parse_timeout,
+    N_("End the command after so many seconds"), N_("SECONDS") },
+  { "toolchain", 0, 0, G_OPTION_ARG_NONE, &parsed.toolchain,
+    N_("Let the command use programs that are installed in your home directory"), NULL },
+  { "fresh", 0, 0, G_OPTION_ARG_NONE, &parsed.fresh,
+    N_("Start with an empty home directory instead of the project's"), NULL },
+  { "tty", 0, 0, G_OPTION_ARG_NONE, &parsed.tty,
+    N_("Give the command a terminal, even if only input or output is one"), NULL },
+  { "no-tty", 0, 0, G_OPTION_ARG_NONE, &parsed.no_tty,
+    N_("Give the command pipes, even on a terminal"), NULL },
+  { "json", 0, 0, G_OPTION_ARG_FILENAME, &parsed.json,
+    N_("Write how the command ended to FILE"), N_("FILE") },
+  { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &parsed.argv,
+    NULL, N_("-- COMMAND [ARGUMENT…]") },
+  { NULL }
+};
+
+/*
+ * Makes a path absolute without a look at the file system: what it leads to is the library's
+ * question. A ".." stays, since taking it out by text is wrong behind a symbolic link.
+ */
+static char *
+make_absolute (const char *path,
+               const char *here)
+{
+  g_autoptr(GString) whole = g_string_new (NULL);
+  g_auto(GStrv) parts = g_strsplit (path, "/", -1);
+
+  if (!g_path_is_absolute (path))
+    g_string_assign (whole, strcmp (here, "/") == 0 ? "" : here);
+
+  for (gsize i = 0; parts[i] != NULL; i++)
+    if (*parts[i] != '\0' && strcmp (parts[i], ".") != 0)
+      g_string_append_printf (whole, "/%s", parts[i]);
+
+  if (whole->len == 0)
+    g_string_assign (whole, "/");
+
+  return g_string_free (g_steal_pointer (&whole), FALSE);
+}
+
+static gboolean
+make_paths_absolute (GStrv       paths,
+                     const char *option,
+                     const char *here)
+{
+  for (gsize i = 0; paths != NULL && paths[i] != NULL; i++)
+    {
+      char *absolute;
+
+      if (*paths[i] == '\0')
+        {
+          tool_complain (_("%s needs a path, and got an empty one"), option);
+          return FALSE;
+        }
+
+      absolute = make_absolute (paths[i], here);
+      g_free (paths[i]);
+      paths[i] = absolute;
+    }
+
+  return TRUE;
+}
+
+/* A directory that was deleted under us has no path, and must not be taken for "/". */
+static char *
+get_current_dir (void)
+{
+  char *here = getcwd (NULL, 0);
+  char *copy;
+
+  if (here == NULL || *here != '/')
+    {
+      tool_complain (_("the current directory cannot be found: %s"),
+                     here == NULL ? g_strerror (errno) : _("it is outside of the root directory"));
+      tool_hint (_("Change to a directory that exists, or give one with --cwd."));
+      free (here);
+      return NULL;
+    }
+
+  copy = g_strdup (here);
+  free (here);
+  return copy;
+}
+
+static gboolean
+needs_current_dir (GStrv paths)
+{
+  for (gsize i = 0; paths != NULL && paths[i] != NULL; i++)
+    if (!g_path_is_absolute (paths[i]))
+      return TRUE;
+
+  return FALSE;
+}
+
+static gboolean
+resolve_paths (ToolRunOptions *self)
+{
+  char *cwd[] = { self->cwd, NULL };
+  g_autofree char *here = NULL;
+
+  if (self->cwd == NULL || needs_current_dir (cwd) || needs_current_dir (self->read)
+      || needs_current_dir (self->write))
+    {
+      here = get_current_dir ();
+      if (here == NULL)
+        return FALSE;
+    }
+
+  if (self->cwd == NULL)
+    cwd[0] = g_strdup (here);
+  if (!make_paths_absolute (cwd, "--cwd", here) || !make_paths_absolute (self->read, "--read", here)
+      || !make_paths_absolute (self->write, "--write", here))
+    return FALSE;
+  self->cwd = cwd[0];
+
+  return TRUE;
+}
+
+/* What is wrong is told to the user, and NULL returned. */
+ToolRunOptions *
+tool_run_options_parse (const ToolCommand  *command,
+                        int                 argc,
+                        char              **argv)
+{
+  g_autoptr(ToolRunOptions) self = g_new0 (ToolRunOptions, 1);
+
+  if (!tool_parse (command, argc, &argv))
+    return NULL;
+
+  self->read = parsed.read;
+  self->write = parsed.write;
+  self->cwd = parsed.cwd;
+  self->environment = parsed.environment;
+  self->timeout_ms = parsed.timeout_ms;
+  self->toolchain = parsed.toolchain;
+  self->fresh = parsed.fresh;
+  self->tty = parsed.tty ? TOOL_TTY_YES : parsed.no_tty ? TOOL_TTY_NO : TOOL_TTY_AUTO;
+  self->json = parsed.json;
+  self->argv = parsed.argv;
+
+  if (self->argv == NULL || self->argv[0] == NULL)
+    {
+      tool_complain (_("no command was given to run"));
+      tool_hint (_("“sbx-tool %s --help” lists the options."), command->name);
+      return NULL;
+    }
+  if (parsed.tty && parsed.no_tty)
+    {
+      tool_complain (_("--tty and --no-tty exclude each other"));
+      return NULL;
+    }
+  if (self->json != NULL && *self->json == '\0')
+    {
+      tool_complain (_("%s needs a path, and got an empty one"), "--json");
+      return NULL;
+    }
+
+  return resolve_paths (self) ? g_steal_pointer (&self) : NULL;
+}
+
+void
+tool_run_options_free (ToolRunOptions *self)
+{
+  g_strfreev (self->read);
+  g_strfreev (self->write);
+  g_free (self->cwd);
+  g_clear_pointer (&self->environment, g_ptr_array_unref);
+  g_free (self->json);
+  g_strfreev (self->argv);
+  g_free (self);
+}

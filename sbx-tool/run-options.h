@@ -1,0 +1,42 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "tool.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  TOOL_TTY_AUTO,
+  TOOL_TTY_YES,
+  TOOL_TTY_NO,
+} ToolTty;
+
+/* What was asked of "sbx-tool run". Paths are absolute, and any bytes. */
+typedef struct
+{
+  GStrv      read;
+  GStrv      write;
+  char      *cwd;
+  GPtrArray *environment;  /* of "NAME=VALUE" */
+  guint      timeout_ms;   /* 0 for none */
+  gboolean   toolchain;
+  gboolean   fresh;
+  ToolTty    tty;
+  char      *json;         /* or NULL */
+  GStrv      argv;         /* the command, never empty */
+} ToolRunOptions;
+
+extern const GOptionEntry tool_run_option_entries[];
+
+ToolRunOptions *tool_run_options_parse (const ToolCommand  *command,
+                                        int                 argc,
+                                        char              **argv);
+void            tool_run_options_free  (ToolRunOptions     *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (ToolRunOptions, tool_run_options_free)
+
+G_END_DECLS

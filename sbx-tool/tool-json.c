@@ -1,0 +1,55 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "tool-json.h"
+
+#include <string.h>
+
+/* Only ever writes: nothing that is foreign is parsed here. */
+
+/*
+ * A JSON string holds Unicode, and a path or an argument holds any bytes. What is UTF-8 becomes a
+ * string and is exact. What is not becomes {"escaped": …}, where a byte that is not ASCII is \xNN
+ * and a backslash is \\, so that nobody takes the one for the other.
+ */
+void
+tool_json_add_bytes (JsonBuilder *builder,
+                     const char  *bytes)
+{
+  g_autoptr(GString) escaped = NULL;
+
+  if (g_utf8_validate (bytes, -1, NULL))
+    {
+      json_builder_add_string_value (builder, bytes);
+      return;
+    }
+
+  escaped = g_string_new (NULL);
+  for (const char *p = bytes; *p != '\0'; p++)
+    {
+      if (*p == '\\')
+        g_string_append (escaped, "\\\\");
+      else if (*p & 0x80)
+        g_string_append_printf (escaped, "\\x%02x", (guchar) *p);
+      else
+        g_string_append_c (escaped, *p);
+    }
+
+  json_builder_begin_object (builder);
+  json_builder_set_member_name (builder, "escaped");
+  json_builder_add_string_value (builder, escaped->str);
+  json_builder_end_object (builder);
+}
+
+/* One text, with a newline at its end. */
+char *
+tool_json_to_text (JsonBuilder *builder)
+{
+  g_autoptr(JsonNode) root = json_builder_get_root (builder);
+  g_autofree char *text = json_to_string (root, TRUE);
+
+  return g_strconcat (text, "\n", NULL);
+}
