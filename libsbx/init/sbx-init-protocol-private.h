@@ -9,8 +9,8 @@
 /*
  * What the host and process 1 of a sandbox say to each other, over a pair of SOCK_SEQPACKET
  * sockets. Both are of one build, on one machine: structures go as they lie in memory. Each message
- * has one size, by its type, and everything that is not used is zero. Both sides check all of it: the
- * version shows a mismatched installation, the rest shows a sandbox that lies.
+ * has one size, by its type, and everything that is not used is zero. Both sides check all of it:
+ * the version shows a mismatched installation, the rest shows a sandbox that lies.
  *
  *   process 1                                host
  *   HELLO (its credentials)            ->
