@@ -176,18 +176,12 @@ try_once (int         dir_fd,
   return g_steal_fd (&fd);
 }
 
-int
-_sbx_lock_try (int         dir_fd,
-               const char *name,
-               gboolean    create,
-               GError    **error)
+static int
+try_locked (int         dir_fd,
+            const char *name,
+            gboolean    create,
+            GError    **error)
 {
-  g_autoptr(GMutexLocker) locker = NULL;
-
-  if (!_sbx_path_check_name (name, error))
-    return -1;
-
-  locker = g_mutex_locker_new (&table_lock);
   drop_inherited ();
 
   for (int i = 0; i < MAX_ATTEMPTS; i++)
@@ -209,11 +203,28 @@ _sbx_lock_try (int         dir_fd,
   return -1;
 }
 
-void
-_sbx_lock_release (int fd)
+int
+_sbx_lock_try (int         dir_fd,
+               const char *name,
+               gboolean    create,
+               GError    **error)
 {
-  g_autoptr(GMutexLocker) locker = g_mutex_locker_new (&table_lock);
+  int fd;
 
+  if (!_sbx_path_check_name (name, error))
+    return -1;
+
+  g_mutex_lock (&table_lock);
+  fd = try_locked (dir_fd, name, create, error);
+  g_mutex_unlock (&table_lock);
+
+  return fd;
+}
+
+/* Takes what @fd holds out of the list; NULL for the copy of a forked child. */
+static Held *
+take_held (int fd)
+{
   drop_inherited ();
 
   for (GSList *l = table; l != NULL; l = l->next)
@@ -223,11 +234,26 @@ _sbx_lock_release (int fd)
       if (held->fd == fd)
         {
           table = g_slist_delete_link (table, l);
-          held_free (held);
-          return;
+          return held;
         }
     }
 
-  /* The copy of a forked child: closing it does not touch the lock of the parent. */
-  close (fd);
+  return NULL;
+}
+
+void
+_sbx_lock_release (int fd)
+{
+  Held *held;
+
+  /* Closed under the mutex as well, or another thread could lock the file just before. */
+  g_mutex_lock (&table_lock);
+  held = take_held (fd);
+
+  if (held != NULL)
+    held_free (held);
+  else
+    close (fd);
+
+  g_mutex_unlock (&table_lock);
 }

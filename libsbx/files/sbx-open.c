@@ -67,25 +67,36 @@ mode_for (int    flags,
   return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? mode : 0;
 }
 
-/* A link that is in the way looks like "no directory": tell the two apart, as openat2() does. */
+/*
+ * A link that is in the way looks like "no directory": tell the two apart, as openat2() does. If it
+ * is a directory now, somebody swaps the two, and the next attempt may see either.
+ */
 static int
 open_component (int         dir_fd,
                 const char *name,
                 int         flags,
                 mode_t      mode)
 {
-  struct stat info;
-  const int fd = openat (dir_fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
-
-  if (fd < 0 && errno == ENOTDIR)
+  for (int i = 0; i < MAX_ATTEMPTS; i++)
     {
-      if (fstatat (dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK (info.st_mode))
-        errno = ELOOP;
-      else
-        errno = ENOTDIR;
+      const int fd = openat (dir_fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+      struct stat info;
+
+      if (fd >= 0 || errno != ENOTDIR)
+        return fd;
+
+      if (fstatat (dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
+        return -1;
+
+      if (!S_ISDIR (info.st_mode))
+        {
+          errno = S_ISLNK (info.st_mode) ? ELOOP : ENOTDIR;
+          return -1;
+        }
     }
 
-  return fd;
+  errno = EAGAIN;
+  return -1;
 }
 
 /* O_PATH with O_NOFOLLOW opens a link itself, which is only what the caller wants if it said so. */

@@ -312,7 +312,12 @@ _sbx_json_parse (GBytes              *text,
 
   g_return_val_if_fail (text != NULL, NULL);
 
-  self.text.start = self.text.at = g_bytes_get_data (text, &size);
+  /* An empty GBytes has no address to count from. */
+  self.text.start = g_bytes_get_data (text, &size);
+  if (size == 0)
+    self.text.start = (const guint8 *) "";
+
+  self.text.at = self.text.start;
   self.text.end = self.text.start + size;
   self.text.limits = limits != NULL ? limits : &default_limits;
 
