@@ -66,6 +66,7 @@ typedef struct
 typedef struct
 {
   char     *path;           /* absolute, real */
+  int       directory_fd;   /* where its last component is made */
   gboolean  is_directory;   /* an empty one; else a file */
   char     *content;        /* of a file, text */
   gboolean  exists;         /* it was there already, exactly so: a session that is still open may

@@ -1,0 +1,38 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "bwrap/sbx-bwrap-plan-private.h"
+
+G_BEGIN_DECLS
+
+/*
+ * The note of a session: the placeholders that it needs, written before they are made. Two sessions
+ * may need the same one. It stays until the last of them is gone, so all that reads or writes notes
+ * holds the one lock below, for as short as it can.
+ */
+
+#define SBX_BWRAP_NOTE_NAME "note"
+
+/* Holds the lock on all notes until the descriptor is closed. Waits for a moment, not for ever. */
+int      _sbx_bwrap_note_lock   (int                sessions_fd,
+                                 GError           **error);
+
+/* Which of the plan's placeholders this session answers for: what it makes, and what another session
+ * made. What the user made stays out. */
+gboolean _sbx_bwrap_note_write  (int                sessions_fd,
+                                 int                dir_fd,
+                                 SbxBwrapPlan      *plan,
+                                 gboolean          *noted,
+                                 GError           **error);
+
+/* Takes away what the note of the session @id says, unless another session needs it as well. */
+gboolean _sbx_bwrap_note_undo   (int                sessions_fd,
+                                 const char        *id,
+                                 GError           **error);
+
+G_END_DECLS

@@ -1,0 +1,218 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "bwrap/sbx-bwrap-note-private.h"
+
+#include "core/sbx-error.h"
+#include "files/sbx-fd-private.h"
+#include "files/sbx-open-private.h"
+#include "files/sbx-write-private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gi18n-lib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define LOCK_NAME "notes.lock"
+#define LOCK_TRIES 2000
+#define LOCK_PAUSE_US 5000
+
+#define NOTE_MAX_SIZE (1024 * 1024)
+
+/* Path, whether it is a directory, content, device, inode. */
+#define NOTE_TYPE "a(aybaytt)"
+
+int
+_sbx_bwrap_note_lock (int      sessions_fd,
+                      GError **error)
+{
+  sbx_autofd int fd = openat (sessions_fd, LOCK_NAME,
+                              O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+
+  for (guint i = 0; fd >= 0 && i < LOCK_TRIES; i++)
+    {
+      if (flock (fd, LOCK_EX | LOCK_NB) == 0)
+        return g_steal_fd (&fd);
+      if (errno != EWOULDBLOCK && errno != EINTR)
+        break;
+
+      g_usleep (LOCK_PAUSE_US);
+    }
+
+  g_set_error (error, SBX_ERROR, SBX_ERROR_FAILED,
+               _("The list of placeholders in libsbx's data directory cannot be locked: %s. "
+                 "If another sandbox is just opening, try again."),
+               g_strerror (errno));
+
+  return -1;
+}
+
+static GVariant *
+note_read (int         sessions_fd,
+           const char *id)
+{
+  g_autofree char *name = g_build_filename (id, SBX_BWRAP_NOTE_NAME, NULL);
+  g_autoptr(GBytes) bytes = _sbx_read_beneath (sessions_fd, name, NOTE_MAX_SIZE, NULL, NULL);
+  g_autoptr(GVariant) note = NULL;
+
+  if (bytes == NULL)
+    return NULL;
+
+  /* Not trusted to be whole: it may have been cut by a crash of the machine. */
+  note = g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (NOTE_TYPE), bytes, FALSE));
+
+  return g_variant_get_normal_form (note);
+}
+
+static gboolean
+note_mentions (GVariant   *note,
+               const char *path)
+{
+  const gsize n = note != NULL ? g_variant_n_children (note) : 0;
+
+  for (gsize i = 0; i < n; i++)
+    {
+      g_autoptr(GVariant) entry = g_variant_get_child_value (note, i);
+      g_autoptr(GVariant) bytes = g_variant_get_child_value (entry, 0);
+
+      if (strcmp (g_variant_get_bytestring (bytes), path) == 0)
+        return TRUE;
+    }
+
+  return FALSE;
+}
+
+/* All notes but one; of sessions that are dead too, since those are swept one by one. */
+static GPtrArray *
+read_others (int         sessions_fd,
+             const char *own_id)
+{
+  g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func ((GDestroyNotify) g_variant_unref);
+  const int fd = openat (sessions_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  struct dirent *entry;
+
+  while (dir != NULL && (entry = readdir (dir)) != NULL)
+    {
+      GVariant *note;
+
+      if (entry->d_name[0] == '.' || g_strcmp0 (entry->d_name, own_id) == 0)
+        continue;
+
+      note = note_read (sessions_fd, entry->d_name);
+      if (note != NULL)
+        g_ptr_array_add (notes, note);
+    }
+
+  if (dir != NULL)
+    closedir (dir);
+  else if (fd >= 0)
+    close (fd);
+
+  return g_steal_pointer (&notes);
+}
+
+static gboolean
+others_mention (GPtrArray  *notes,
+                const char *path)
+{
+  for (guint i = 0; i < notes->len; i++)
+    if (note_mentions (g_ptr_array_index (notes, i), path))
+      return TRUE;
+
+  return FALSE;
+}
+
+gboolean
+_sbx_bwrap_note_write (int            sessions_fd,
+                       int            dir_fd,
+                       SbxBwrapPlan  *plan,
+                       gboolean      *noted,
+                       GError       **error)
+{
+  g_autoptr(GPtrArray) others = read_others (sessions_fd, NULL);
+  g_auto(GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE (NOTE_TYPE));
+  g_autoptr(GVariant) note = NULL;
+  g_autoptr(GBytes) bytes = NULL;
+
+  *noted = FALSE;
+
+  for (guint i = 0; i < plan->placeholders->len; i++)
+    {
+      const SbxBwrapPlaceholder *placeholder = g_ptr_array_index (plan->placeholders, i);
+
+      if (placeholder->exists && !placeholder->made && !others_mention (others, placeholder->path))
+        continue;
+
+      *noted = TRUE;
+      g_variant_builder_add (&builder, "(@ayb@aytt)",
+                             g_variant_new_bytestring (placeholder->path),
+                             placeholder->is_directory,
+                             g_variant_new_bytestring (placeholder->content != NULL
+                                                         ? placeholder->content : ""),
+                             placeholder->made ? (guint64) placeholder->device : 0,
+                             placeholder->made ? (guint64) placeholder->inode : 0);
+    }
+
+  if (!*noted)
+    return TRUE;
+
+  note = g_variant_ref_sink (g_variant_builder_end (&builder));
+  bytes = g_variant_get_data_as_bytes (note);
+
+  return _sbx_write_staged (dir_fd, SBX_BWRAP_NOTE_NAME, bytes, 0600, error);
+}
+
+gboolean
+_sbx_bwrap_note_undo (int          sessions_fd,
+                      const char  *id,
+                      GError     **error)
+{
+  g_autoptr(GVariant) note = note_read (sessions_fd, id);
+  g_autoptr(GPtrArray) others = NULL;
+  sbx_autofd int lock = -1;
+  gboolean ok = TRUE;
+
+  if (note == NULL)
+    return TRUE;
+
+  lock = _sbx_bwrap_note_lock (sessions_fd, error);
+  if (lock < 0)
+    return FALSE;
+
+  others = read_others (sessions_fd, id);
+
+  for (gsize i = 0; i < g_variant_n_children (note); i++)
+    {
+      g_autoptr(GVariant) path = NULL;
+      g_autoptr(GVariant) content = NULL;
+      gboolean is_directory;
+      guint64 device;
+      guint64 inode;
+
+      g_variant_get_child (note, i, "(@ayb@aytt)", &path, &is_directory, &content,
+                           &device, &inode);
+      if (others_mention (others, g_variant_get_bytestring (path)))
+        continue;
+
+      ok &= _sbx_bwrap_placeholder_remove (g_variant_get_bytestring (path), is_directory,
+                                           g_variant_get_bytestring (content),
+                                           device, inode, ok ? error : NULL);
+    }
+
+  /* Whatever is left is no longer this session's. */
+  if (ok)
+    {
+      g_autofree char *name = g_build_filename (id, SBX_BWRAP_NOTE_NAME, NULL);
+
+      unlinkat (sessions_fd, name, 0);
+    }
+
+  return ok;
+}

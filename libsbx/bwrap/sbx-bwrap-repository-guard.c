@@ -1,0 +1,358 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "bwrap/sbx-bwrap-plan-builder-private.h"
+#include "core/sbx-error.h"
+#include "core/sbx-protection-private.h"
+#include "files/sbx-fd-private.h"
+#include "files/sbx-open-private.h"
+#include "files/sbx-path-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gi18n-lib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * A writable repository. A commit must work inside, and nothing written inside may make git on the
+ * host run a command: so what names commands is read-only, what is missing of it is there as
+ * something neutral that git accepts, and what could be moved away to be replaced is pinned by a
+ * bind on itself.
+ */
+
+#define MAX_NEUTRAL 64
+
+typedef enum
+{
+  GUARD_PIN,         /* writable, cannot be moved */
+  GUARD_PROTECT,     /* read-only if it is there */
+  GUARD_HOLD,        /* read-only, and there in any case */
+} GuardKind;
+
+typedef struct
+{
+  const char *name;
+  GuardKind   kind;
+  gboolean    is_directory;
+  const char *content;   /* of a neutral file */
+} Guard;
+
+static const Guard repository[] = {
+  { "objects", GUARD_PIN, TRUE, NULL },
+  { "refs", GUARD_PIN, TRUE, NULL },
+  { "hooks", GUARD_HOLD, TRUE, NULL },
+  { "info", GUARD_HOLD, TRUE, NULL },
+  { "modules", GUARD_HOLD, TRUE, NULL },
+  { "config", GUARD_HOLD, FALSE, "" },
+  { "config.worktree", GUARD_HOLD, FALSE, "" },
+  { "commondir", GUARD_HOLD, FALSE, "./\n" },
+  { "gitdir", GUARD_HOLD, FALSE, "" },
+  /* The other worktrees of the user. */
+  { "worktrees", GUARD_PROTECT, TRUE, NULL },
+};
+
+/* What the worktree of the user beside the repository has its state in. */
+static const Guard foreign[] = {
+  { "HEAD", GUARD_PROTECT, FALSE, NULL },
+  { "index", GUARD_PROTECT, FALSE, NULL },
+};
+
+static const Guard entry_of_worktree[] = {
+  { "commondir", GUARD_PROTECT, FALSE, NULL },
+  { "gitdir", GUARD_PROTECT, FALSE, NULL },
+  { "modules", GUARD_HOLD, TRUE, NULL },
+  { "config.worktree", GUARD_HOLD, FALSE, "" },
+  { "config", GUARD_PROTECT, FALSE, NULL },
+  { "hooks", GUARD_PROTECT, TRUE, NULL },
+  { "info", GUARD_PROTECT, TRUE, NULL },
+};
+
+static gboolean
+refuse_kind (const char  *path,
+             GError     **error)
+{
+  g_autofree char *shown = _sbx_path_show (path);
+
+  g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_ENFORCEABLE,
+               _("“%s” is a symbolic link, or not what git makes there, and cannot be protected; ask "
+                 "to read the repository only, or put the real thing in its place"), shown);
+  return FALSE;
+}
+
+static gboolean
+has_content (int         directory_fd,
+             const char *name,
+             const char *content)
+{
+  g_autoptr(GBytes) found = _sbx_read_beneath (directory_fd, name, MAX_NEUTRAL, NULL, NULL);
+  const gsize length = strlen (content);
+
+  return found != NULL && g_bytes_get_size (found) == length &&
+         memcmp (g_bytes_get_data (found, NULL), content, length) == 0;
+}
+
+static void
+add_placeholder (SbxBwrapBuilder *self,
+                 int              git_fd,
+                 const char      *path,
+                 const Guard     *guard,
+                 gboolean         exists)
+{
+  SbxBwrapPlaceholder *placeholder = g_new0 (SbxBwrapPlaceholder, 1);
+
+  placeholder->path = g_strdup (path);
+  placeholder->directory_fd = fcntl (git_fd, F_DUPFD_CLOEXEC, 0);
+  placeholder->is_directory = guard->is_directory;
+  placeholder->content = g_strdup (guard->content);
+  placeholder->exists = exists;
+  g_ptr_array_add (self->plan->placeholders, placeholder);
+}
+
+/* Whether what is there could be a placeholder: of a file by what is in it. An empty directory or
+ * configuration is the user's as well as anybody's. */
+static gboolean
+is_neutral (int          git_fd,
+            const Guard *guard)
+{
+  g_autofree char *proc_path = NULL;
+  g_autoptr(GDir) dir = NULL;
+  sbx_autofd int fd = -1;
+
+  if (!guard->is_directory)
+    return has_content (git_fd, guard->name, guard->content);
+
+  fd = openat (git_fd, guard->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  proc_path = g_strdup_printf ("/proc/self/fd/%d", fd);
+  dir = fd >= 0 ? g_dir_open (proc_path, 0, NULL) : NULL;
+
+  return dir != NULL && g_dir_read_name (dir) == NULL;
+}
+
+static gboolean
+add_guard (SbxBwrapBuilder  *self,
+           int               git_fd,
+           const char       *git_path,
+           const Guard      *guard,
+           GError          **error)
+{
+  g_autofree char *path = g_build_filename (git_path, guard->name, NULL);
+  const SbxBwrapMountKind kind = guard->kind == GUARD_PIN ? SBX_BWRAP_MOUNT_BIND
+                                                          : SBX_BWRAP_MOUNT_RO_BIND;
+  const char *reason = guard->kind == GUARD_PIN ? "a part of the repository that must stay in place"
+                                                : "what git on the host would follow";
+  sbx_autofd int fd = openat (git_fd, guard->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  struct stat st;
+
+  if (fd < 0 && errno != ENOENT)
+    return refuse_kind (path, error);
+
+  if (fd < 0)
+    {
+      if (guard->kind == GUARD_HOLD)
+        {
+          SbxBwrapMount *mount;
+
+          add_placeholder (self, git_fd, path, guard, FALSE);
+          mount = _sbx_bwrap_builder_add (self, kind, SBX_BWRAP_ORIGIN_REPOSITORY, path, path,
+                                          "something neutral where git on the host would look");
+          mount->is_directory = guard->is_directory;
+        }
+
+      return TRUE;
+    }
+
+  if (fstat (fd, &st) < 0 || !(guard->is_directory ? S_ISDIR (st.st_mode) : S_ISREG (st.st_mode)))
+    return refuse_kind (path, error);
+
+  if (guard->kind == GUARD_HOLD && is_neutral (git_fd, guard))
+    add_placeholder (self, git_fd, path, guard, TRUE);
+
+  _sbx_bwrap_builder_add_fd (self, kind, SBX_BWRAP_ORIGIN_REPOSITORY, path, path, g_steal_fd (&fd),
+                             reason);
+  return TRUE;
+}
+
+static gboolean
+add_guards (SbxBwrapBuilder  *self,
+            int               git_fd,
+            const char       *git_path,
+            const Guard      *guards,
+            gsize             n_guards,
+            GError          **error)
+{
+  gsize i;
+
+  for (i = 0; i < n_guards; i++)
+    if (!add_guard (self, git_fd, git_path, &guards[i], error))
+      return FALSE;
+
+  return TRUE;
+}
+
+gboolean
+_sbx_bwrap_repository_guard (SbxBwrapBuilder  *self,
+                             int               git_fd,
+                             const char       *git_path,
+                             gboolean          linked,
+                             gboolean          entry,
+                             GError          **error)
+{
+  const int fd = fcntl (git_fd, F_DUPFD_CLOEXEC, 0);
+
+  if (fd < 0)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED, "%s", g_strerror (errno));
+      return FALSE;
+    }
+
+  _sbx_bwrap_builder_add_fd (self, SBX_BWRAP_MOUNT_BIND, SBX_BWRAP_ORIGIN_REPOSITORY, git_path,
+                             git_path, fd, "the git directory of what may be written");
+
+  if (!SBX_PROTECTS (T28))
+    return TRUE;
+
+  if (entry)
+    return add_guards (self, git_fd, git_path, entry_of_worktree, G_N_ELEMENTS (entry_of_worktree),
+                       error);
+
+  return add_guards (self, git_fd, git_path, repository, G_N_ELEMENTS (repository), error) &&
+         (!linked || add_guards (self, git_fd, git_path, foreign, G_N_ELEMENTS (foreign), error));
+}
+
+static gboolean
+make_one (SbxBwrapPlaceholder  *self,
+          GError              **error)
+{
+  const char *name = strrchr (self->path, '/') + 1;
+  g_autofree char *shown = NULL;
+  sbx_autofd int fd = -1;
+  struct stat st;
+  gboolean done;
+
+  if (self->is_directory)
+    done = mkdirat (self->directory_fd, name, 0755) == 0;
+  else
+    {
+      const gsize length = strlen (self->content);
+
+      fd = openat (self->directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                   0644);
+      done = fd >= 0 && write (fd, self->content, length) == (gssize) length;
+    }
+
+  if (done && fstatat (self->directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+    {
+      self->made = TRUE;
+      self->device = st.st_dev;
+      self->inode = st.st_ino;
+      return TRUE;
+    }
+
+  /* Another session that opens the same repository makes the same. */
+  if (errno == EEXIST)
+    {
+      const Guard guard = { name, GUARD_HOLD, self->is_directory, self->content };
+
+      self->exists = is_neutral (self->directory_fd, &guard);
+      if (self->exists)
+        return TRUE;
+
+      errno = EEXIST;
+    }
+
+  shown = _sbx_path_show (self->path);
+  g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+               _("“%s”, which protects the repository, could not be made: %s"), shown,
+               g_strerror (errno));
+  return FALSE;
+}
+
+/* Opens what is now there for its mount. */
+static gboolean
+open_for_mount (SbxBwrapPlan         *plan,
+                SbxBwrapPlaceholder  *placeholder,
+                GError              **error)
+{
+  guint i;
+
+  for (i = 0; i < plan->mounts->len; i++)
+    {
+      SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, i);
+      struct stat st;
+
+      if (mount->kind != SBX_BWRAP_MOUNT_RO_BIND || mount->source_fd >= 0 ||
+          strcmp (mount->destination, placeholder->path) != 0)
+        continue;
+
+      mount->source_fd = openat (placeholder->directory_fd, strrchr (placeholder->path, '/') + 1,
+                                 O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+      if (mount->source_fd < 0 || fstat (mount->source_fd, &st) < 0 ||
+          (placeholder->made && st.st_ino != placeholder->inode))
+        return refuse_kind (placeholder->path, error);
+
+      mount->device = st.st_dev;
+      mount->inode = st.st_ino;
+    }
+
+  return TRUE;
+}
+
+gboolean
+_sbx_bwrap_plan_make_placeholders (SbxBwrapPlan  *self,
+                                   GError       **error)
+{
+  guint i;
+
+  for (i = 0; i < self->placeholders->len; i++)
+    {
+      SbxBwrapPlaceholder *placeholder = g_ptr_array_index (self->placeholders, i);
+
+      if ((!placeholder->exists && !placeholder->made && !make_one (placeholder, error)) ||
+          !open_for_mount (self, placeholder, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+gboolean
+_sbx_bwrap_placeholder_remove (const char  *path,
+                               gboolean     is_directory,
+                               const char  *content,
+                               dev_t        device,
+                               ino_t        inode,
+                               GError     **error)
+{
+  g_autofree char *parent = g_path_get_dirname (path);
+  g_autofree char *name = g_path_get_basename (path);
+  const char *relative = parent + strspn (parent, "/");
+  sbx_autofd int root_fd = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  sbx_autofd int parent_fd = -1;
+  struct stat st;
+
+  parent_fd = _sbx_open_beneath (root_fd, relative[0] != '\0' ? relative : ".",
+                                 O_PATH | O_DIRECTORY, 0, NULL);
+
+  if (parent_fd < 0 || fstatat (parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    return TRUE;
+
+  if (inode != 0 && (st.st_dev != device || st.st_ino != inode))
+    return TRUE;
+
+  if (is_directory ? !S_ISDIR (st.st_mode)
+                   : !S_ISREG (st.st_mode) || !has_content (parent_fd, name, content))
+    return TRUE;
+
+  if (unlinkat (parent_fd, name, is_directory ? AT_REMOVEDIR : 0) == 0 ||
+      errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST)
+    return TRUE;
+
+  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "%s: %s", path,
+               g_strerror (errno));
+  return FALSE;
+}

@@ -1,0 +1,59 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "bwrap/sbx-bwrap-plan-private.h"
+
+G_BEGIN_DECLS
+
+/*
+ * SbxBwrapState:
+ *
+ * What one session has on disk: a directory of its own below the library's data directory, with
+ *
+ *   lock   on which the owning process holds a record lock for as long as it lives;
+ *   note   what was, or is about to be, made outside of this directory;
+ *   tmp    what the sandbox has as /tmp;
+ *   home   its home, where that is not kept per project.
+ *
+ * A directory whose lock can be had belongs to a session that is dead: see sbx-bwrap-sweep.c.
+ * Everything here blocks on the disk and is for worker threads.
+ */
+typedef struct
+{
+  char *data_path;      /* the library's data directory */
+  char *id;
+  char *path;           /* of the session's own directory */
+  char *tmp_path;
+  char *home_path;
+  int   sessions_fd;    /* the directory that holds all sessions */
+  int   dir_fd;
+  int   lock_fd;
+  guint noted : 1;          /* there is a note to undo */
+} SbxBwrapState;
+
+/* @cwd decides which home is used, unless @fresh_home asks for an empty one. */
+SbxBwrapState *_sbx_bwrap_state_new    (const char     *data_path,
+                                        const char     *cwd,
+                                        gboolean        fresh_home,
+                                        GError        **error);
+void           _sbx_bwrap_state_free   (SbxBwrapState  *self);
+
+/* Notes the placeholders of the plan, makes them, and notes what was made. The caller holds the lock
+ * on the notes since before the plan was made. */
+gboolean       _sbx_bwrap_state_place  (SbxBwrapState  *self,
+                                        SbxBwrapPlan   *plan,
+                                        GError        **error);
+
+/* Undoes what the note says, and removes the directory. */
+gboolean       _sbx_bwrap_state_remove (SbxBwrapState  *self,
+                                        GCancellable   *cancellable,
+                                        GError        **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxBwrapState, _sbx_bwrap_state_free)
+
+G_END_DECLS

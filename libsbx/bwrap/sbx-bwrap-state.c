@@ -1,0 +1,242 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "bwrap/sbx-bwrap-state-private.h"
+
+#include "bwrap/sbx-bwrap-note-private.h"
+#include "core/sbx-error.h"
+#include "core/sbx-text-private.h"
+#include "files/sbx-delete-private.h"
+#include "files/sbx-fd-private.h"
+#include "files/sbx-lock-private.h"
+#include "files/sbx-open-private.h"
+#include "files/sbx-write-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gi18n-lib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NEW_TRIES 16
+#define HOME_NAME_LENGTH 32
+
+/* The library's data directory, made if it is missing. What a sandbox must not reach lies in it, so
+ * it has to be the caller's alone. */
+static int
+open_data_dir (const char  *data_path,
+               GError     **error)
+{
+  g_autofree char *quoted = _sbx_text_quote (data_path);
+  sbx_autofd int fd = -1;
+  struct stat info;
+
+  if (g_mkdir_with_parents (data_path, 0700) != 0)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+                   _("The directory %s cannot be made: %s. Set XDG_DATA_HOME to a directory that "
+                     "you can write."), quoted, g_strerror (errno));
+      return -1;
+    }
+
+  fd = open (data_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 || fstat (fd, &info) != 0)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+                   _("The directory %s cannot be opened: %s"), quoted, g_strerror (errno));
+      return -1;
+    }
+
+  if (info.st_uid != geteuid () || (info.st_mode & 022) != 0)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+                   _("The directory %s belongs to somebody else, or others can write it. Set "
+                     "XDG_DATA_HOME to a directory of your own."), quoted);
+      return -1;
+    }
+
+  return g_steal_fd (&fd);
+}
+
+/* A new directory with the lock on it: in between, another process that sweeps may take either away,
+ * and then a new name is tried. */
+static gboolean
+claim_directory (SbxBwrapState  *self,
+                 GError        **error)
+{
+  for (guint i = 0; i < NEW_TRIES; i++)
+    {
+      g_autofree char *id = g_strdup_printf ("%08x%08x", g_random_int (), g_random_int ());
+
+      if (mkdirat (self->sessions_fd, id, 0700) != 0)
+        {
+          if (errno == EEXIST)
+            continue;
+
+          g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+                       _("No directory can be made for the sandbox: %s"), g_strerror (errno));
+          return FALSE;
+        }
+
+      self->dir_fd = _sbx_open_beneath (self->sessions_fd, id, O_RDONLY | O_DIRECTORY, 0, NULL);
+      if (self->dir_fd >= 0)
+        self->lock_fd = _sbx_lock_try (self->dir_fd, "lock", TRUE, NULL);
+
+      if (self->lock_fd >= 0)
+        {
+          self->id = g_steal_pointer (&id);
+          return TRUE;
+        }
+
+      _sbx_clear_fd (&self->dir_fd);
+    }
+
+  g_set_error_literal (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+                       _("No directory could be locked for the sandbox. Does the file system of "
+                         "XDG_DATA_HOME support locks?"));
+  return FALSE;
+}
+
+/* The home of a project is named by the project's path, so that nobody has to keep a list. */
+static char *
+open_project_home (const char  *data_path,
+                   int          data_fd,
+                   const char  *cwd,
+                   GError     **error)
+{
+  g_autofree char *digest = g_compute_checksum_for_string (G_CHECKSUM_SHA256, cwd, -1);
+  g_autofree char *name = NULL;
+  g_autoptr(GBytes) project = g_bytes_new (cwd, strlen (cwd));
+  sbx_autofd int home_fd = -1;
+  sbx_autofd int fd = -1;
+
+  digest[HOME_NAME_LENGTH] = '\0';
+  name = g_build_filename ("homes", digest, NULL);
+
+  fd = _sbx_make_dirs_beneath (data_fd, name, 0700, error);
+  if (fd < 0)
+    return NULL;
+
+  /* For a person who looks into the directory, and for nobody else. */
+  if (faccessat (fd, "project", F_OK, 0) != 0 &&
+      !_sbx_write_staged (fd, "project", project, 0600, error))
+    return NULL;
+
+  home_fd = _sbx_make_dirs_beneath (fd, "home", 0700, error);
+  if (home_fd < 0)
+    return NULL;
+
+  return g_build_filename (data_path, name, "home", NULL);
+}
+
+static gboolean
+make_insides (SbxBwrapState  *self,
+              int             data_fd,
+              const char     *cwd,
+              gboolean        fresh_home,
+              GError        **error)
+{
+  sbx_autofd int home_fd = -1;
+
+  self->tmp_path = g_build_filename (self->path, "tmp", NULL);
+  if (mkdirat (self->dir_fd, "tmp", 0700) != 0 || fchmodat (self->dir_fd, "tmp", 01777, 0) != 0)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+                   _("No temporary directory can be made for the sandbox: %s"),
+                   g_strerror (errno));
+      return FALSE;
+    }
+
+  if (!fresh_home)
+    {
+      self->home_path = open_project_home (self->data_path, data_fd, cwd, error);
+      return self->home_path != NULL;
+    }
+
+  home_fd = _sbx_make_dirs_beneath (self->dir_fd, "home", 0700, error);
+  self->home_path = g_build_filename (self->path, "home", NULL);
+
+  return home_fd >= 0;
+}
+
+SbxBwrapState *
+_sbx_bwrap_state_new (const char  *data_path,
+                      const char  *cwd,
+                      gboolean     fresh_home,
+                      GError     **error)
+{
+  g_autoptr(SbxBwrapState) self = g_new0 (SbxBwrapState, 1);
+  sbx_autofd int data_fd = -1;
+
+  self->data_path = g_strdup (data_path);
+  self->sessions_fd = self->dir_fd = self->lock_fd = -1;
+
+  data_fd = open_data_dir (data_path, error);
+  if (data_fd < 0)
+    return NULL;
+
+  self->sessions_fd = _sbx_make_dirs_beneath (data_fd, "sessions", 0700, error);
+  if (self->sessions_fd < 0 || !claim_directory (self, error))
+    return NULL;
+
+  self->path = g_build_filename (data_path, "sessions", self->id, NULL);
+  if (!make_insides (self, data_fd, cwd, fresh_home, error))
+    {
+      _sbx_bwrap_state_remove (self, NULL, NULL);
+      return NULL;
+    }
+
+  return g_steal_pointer (&self);
+}
+
+void
+_sbx_bwrap_state_free (SbxBwrapState *self)
+{
+  if (self->lock_fd >= 0)
+    _sbx_lock_release (g_steal_fd (&self->lock_fd));
+
+  _sbx_clear_fd (&self->dir_fd);
+  _sbx_clear_fd (&self->sessions_fd);
+  g_free (self->data_path);
+  g_free (self->id);
+  g_free (self->path);
+  g_free (self->tmp_path);
+  g_free (self->home_path);
+  g_free (self);
+}
+
+gboolean
+_sbx_bwrap_state_place (SbxBwrapState  *self,
+                        SbxBwrapPlan   *plan,
+                        GError        **error)
+{
+  gboolean noted = FALSE;
+
+  if (plan->placeholders->len == 0)
+    return TRUE;
+
+  if (!_sbx_bwrap_note_write (self->sessions_fd, self->dir_fd, plan, &noted, error))
+    return FALSE;
+
+  self->noted = noted;
+
+  return _sbx_bwrap_plan_make_placeholders (plan, error) &&
+         _sbx_bwrap_note_write (self->sessions_fd, self->dir_fd, plan, &noted, error);
+}
+
+gboolean
+_sbx_bwrap_state_remove (SbxBwrapState  *self,
+                         GCancellable   *cancellable,
+                         GError        **error)
+{
+  if (self->noted && !_sbx_bwrap_note_undo (self->sessions_fd, self->id, error))
+    return FALSE;
+
+  self->noted = FALSE;
+
+  return _sbx_delete_tree (self->sessions_fd, self->id, cancellable, error);
+}

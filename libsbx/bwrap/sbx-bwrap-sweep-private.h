@@ -1,0 +1,26 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* Removes what sessions left that were not closed: their directories, and what their notes say.
+ * Returns the paths that were removed. Blocks on the disk. */
+char **_sbx_bwrap_sweep        (const char    *data_path,
+                                GCancellable  *cancellable,
+                                GError       **error);
+
+/* The same once in this process, before its first sandbox. What fails is tried again by the next. */
+void   _sbx_bwrap_sweep_once   (const char    *data_path,
+                                GCancellable  *cancellable);
+
+/* Removes the homes that are kept for projects, but for those in use. */
+char **_sbx_bwrap_sweep_homes  (const char    *data_path,
+                                GCancellable  *cancellable,
+                                GError       **error);
+
+G_END_DECLS
