@@ -11,7 +11,7 @@ import GLib from 'gi://GLib?version=2.0';
 import Sbx from 'gi://Sbx?version=1';
 import System from 'system';
 
-Gio._promisify(Sbx.Provider.prototype, 'open_async', 'open_finish');
+Gio._promisify(Sbx.BwrapProvider.prototype, 'open_async', 'open_finish');
 Gio._promisify(Sbx.Process.prototype, 'run_async', 'run_finish');
 Gio._promisify(Sbx.Session.prototype, 'close_async', 'close_finish');
 
