@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <gio/gio.h>
 #include <grp.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
