@@ -132,7 +132,8 @@ typedef struct
 } SbxInitSpawn;
 
 SbxInitFailure  _sbx_init_spawn            (SbxInitSpawn          *spawn);
-int             _sbx_init_find_and_exec    (SbxInitSpawn          *spawn);
+const char     *_sbx_init_get_variable     (char                 **environment,
+                                            const char            *name);
 
 /* sbx-init-terminal.c */
 int             _sbx_init_terminal_open    (SbxInitSlot           *slot,

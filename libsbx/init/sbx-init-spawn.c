@@ -80,9 +80,9 @@ settle (const SbxInitSpawn *spawn)
   return _sbx_init_ok ();
 }
 
-static const char *
-get_variable (char       **environment,
-              const char  *name)
+const char *
+_sbx_init_get_variable (char       **environment,
+                        const char  *name)
 {
   const size_t length = strlen (name);
 
@@ -96,7 +96,7 @@ get_variable (char       **environment,
 static const char *
 search_path_of (const SbxInitRequest *request)
 {
-  const char *path = get_variable (request->environment, "PATH");
+  const char *path = _sbx_init_get_variable (request->environment, "PATH");
 
   return path != NULL ? path : DEFAULT_PATH;
 }
@@ -123,8 +123,8 @@ try_to_exec (const SbxInitRequest *request,
 }
 
 /* The candidates of execvp(), in the command's own PATH. */
-int
-_sbx_init_find_and_exec (SbxInitSpawn *spawn)
+static int
+find_and_exec (SbxInitSpawn *spawn)
 {
   char *name = spawn->request.argv[0];
   const size_t name_size = strlen (name) + 1;
@@ -177,7 +177,7 @@ become_command (void *data)
   sigemptyset (&none);
   sigprocmask (SIG_SETMASK, &none, NULL);
 
-  spawn->failure.error = _sbx_init_find_and_exec (spawn);
+  spawn->failure.error = find_and_exec (spawn);
   spawn->failure.stage = SBX_INIT_AT_EXEC;
   _exit (127);
 }
