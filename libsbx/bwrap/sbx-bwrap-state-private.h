@@ -10,6 +10,9 @@
 
 G_BEGIN_DECLS
 
+/* The file of a session's directory that names the project's home it uses. */
+#define SBX_BWRAP_HOME_MARK "uses-home"
+
 /*
  * SbxBwrapState:
  *

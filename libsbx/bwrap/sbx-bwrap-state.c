@@ -103,19 +103,29 @@ claim_directory (SbxBwrapState  *self,
 
 /* The home of a project is named by the project's path, so that nobody has to keep a list. */
 static char *
-open_project_home (const char  *data_path,
-                   int          data_fd,
-                   const char  *cwd,
-                   GError     **error)
+open_project_home (SbxBwrapState  *self,
+                   int             data_fd,
+                   const char     *cwd,
+                   GError        **error)
 {
   g_autofree char *digest = g_compute_checksum_for_string (G_CHECKSUM_SHA256, cwd, -1);
   g_autofree char *name = NULL;
   g_autoptr(GBytes) project = g_bytes_new (cwd, strlen (cwd));
+  g_autoptr(GBytes) mark = NULL;
+  sbx_autofd int lock = _sbx_bwrap_note_lock (self->sessions_fd, error);
   sbx_autofd int home_fd = -1;
   sbx_autofd int fd = -1;
 
+  if (lock < 0)
+    return NULL;
+
   digest[HOME_NAME_LENGTH] = '\0';
   name = g_build_filename ("homes", digest, NULL);
+
+  /* Who removes homes looks for this mark, under the same lock. */
+  mark = g_bytes_new (digest, HOME_NAME_LENGTH);
+  if (!_sbx_write_staged (self->dir_fd, SBX_BWRAP_HOME_MARK, mark, 0600, error))
+    return NULL;
 
   fd = _sbx_make_dirs_beneath (data_fd, name, 0700, error);
   if (fd < 0)
@@ -130,7 +140,7 @@ open_project_home (const char  *data_path,
   if (home_fd < 0)
     return NULL;
 
-  return g_build_filename (data_path, name, "home", NULL);
+  return g_build_filename (self->data_path, name, "home", NULL);
 }
 
 static gboolean
@@ -153,7 +163,7 @@ make_insides (SbxBwrapState  *self,
 
   if (!fresh_home)
     {
-      self->home_path = open_project_home (self->data_path, data_fd, cwd, error);
+      self->home_path = open_project_home (self, data_fd, cwd, error);
       return self->home_path != NULL;
     }
 

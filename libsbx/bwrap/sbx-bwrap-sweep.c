@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-sweep-private.h"
 
 #include "bwrap/sbx-bwrap-note-private.h"
+#include "bwrap/sbx-bwrap-state-private.h"
 #include "core/sbx-error.h"
 #include "files/sbx-delete-private.h"
 #include "files/sbx-fd-private.h"
@@ -17,7 +18,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+#define MARK_MAX_SIZE 128
+#define RETIRED_PREFIX "retired-"
 
 /* Opens a directory below the data directory; a missing one is no error. */
 static int
@@ -139,9 +145,89 @@ _sbx_bwrap_sweep_once (const char   *data_path,
     removed = _sbx_bwrap_sweep (data_path, cancellable, NULL);
 }
 
-static gboolean
-home_in_use (int           data_fd,
-             const char   *name)
+/* The homes that live sessions use. A dead one still counts until it is swept. */
+static GHashTable *
+list_used_homes (int sessions_fd)
 {
-  return FALSE;
+  g_autoptr(GHashTable) used = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_auto(GStrv) sessions = sessions_fd >= 0 ? list_names (sessions_fd) : NULL;
+
+  for (gsize i = 0; sessions != NULL && sessions[i] != NULL; i++)
+    {
+      g_autofree char *mark = g_build_filename (sessions[i], SBX_BWRAP_HOME_MARK, NULL);
+      g_autoptr(GBytes) bytes = _sbx_read_beneath (sessions_fd, mark, MARK_MAX_SIZE, NULL, NULL);
+
+      if (bytes != NULL)
+        g_hash_table_add (used, g_strndup (g_bytes_get_data (bytes, NULL),
+                                           g_bytes_get_size (bytes)));
+    }
+
+  return g_steal_pointer (&used);
+}
+
+/* Renames what is to go, so that a session that opens meanwhile makes a new one. What an earlier
+ * sweep renamed and could not delete is listed again. */
+static GStrv
+retire_homes (int         homes_fd,
+              int         sessions_fd,
+              GError    **error)
+{
+  g_autoptr(GStrvBuilder) retired = g_strv_builder_new ();
+  g_autoptr(GHashTable) used = NULL;
+  g_auto(GStrv) names = NULL;
+  sbx_autofd int lock = -1;
+
+  if (sessions_fd >= 0 && (lock = _sbx_bwrap_note_lock (sessions_fd, error)) < 0)
+    return NULL;
+
+  used = list_used_homes (sessions_fd);
+  names = list_names (homes_fd);
+  for (gsize i = 0; names[i] != NULL; i++)
+    {
+      g_autofree char *retired_name = NULL;
+
+      if (g_str_has_prefix (names[i], RETIRED_PREFIX))
+        {
+          g_strv_builder_add (retired, names[i]);
+          continue;
+        }
+
+      retired_name = g_strconcat (RETIRED_PREFIX, names[i], NULL);
+      if (!g_hash_table_contains (used, names[i]) &&
+          renameat (homes_fd, names[i], homes_fd, retired_name) == 0)
+        g_strv_builder_add (retired, retired_name);
+    }
+
+  return g_strv_builder_end (retired);
+}
+
+char **
+_sbx_bwrap_sweep_homes (const char    *data_path,
+                        GCancellable  *cancellable,
+                        GError       **error)
+{
+  g_autoptr(GStrvBuilder) removed = g_strv_builder_new ();
+  g_auto(GStrv) names = NULL;
+  sbx_autofd int sessions_fd = open_below (data_path, "sessions", NULL);
+  sbx_autofd int homes_fd = open_below (data_path, "homes", NULL);
+
+  if (homes_fd < 0)
+    return g_strv_builder_end (removed);
+
+  names = retire_homes (homes_fd, sessions_fd, error);
+  if (names == NULL)
+    return NULL;
+
+  for (gsize i = 0; names[i] != NULL; i++)
+    {
+      g_autofree char *path = g_build_filename (data_path, "homes",
+                                                names[i] + strlen (RETIRED_PREFIX), NULL);
+
+      if (!_sbx_delete_tree (homes_fd, names[i], cancellable, error))
+        return NULL;
+
+      g_strv_builder_add (removed, path);
+    }
+
+  return g_strv_builder_end (removed);
 }

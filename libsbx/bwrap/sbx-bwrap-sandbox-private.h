@@ -1,0 +1,53 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "bwrap/sbx-bwrap-arguments-private.h"
+#include "bwrap/sbx-bwrap-state-private.h"
+#include "bwrap/sbx-init-channel-private.h"
+
+G_BEGIN_DECLS
+
+/*
+ * SbxBwrapSandbox:
+ *
+ * What there is of one sandbox on this machine: the bwrap process, the channel to process 1, and
+ * the state on disk. It can be started once and is closed once; closing works at every stage and
+ * keeps the object alive until nothing is left.
+ */
+
+#define SBX_TYPE_BWRAP_SANDBOX (_sbx_bwrap_sandbox_get_type ())
+
+G_DECLARE_FINAL_TYPE (SbxBwrapSandbox, _sbx_bwrap_sandbox, SBX, BWRAP_SANDBOX, GObject)
+
+/* Takes @state. */
+SbxBwrapSandbox *_sbx_bwrap_sandbox_new          (SbxBwrapState         *state);
+
+/* Starts bwrap and waits until process 1 has seen all mounts of @plan. */
+void             _sbx_bwrap_sandbox_start_async  (SbxBwrapSandbox       *self,
+                                                  SbxBwrapPlan          *plan,
+                                                  const SbxBwrapProgram *program,
+                                                  GCancellable          *cancellable,
+                                                  GAsyncReadyCallback    callback,
+                                                  gpointer               user_data);
+gboolean         _sbx_bwrap_sandbox_start_finish (SbxBwrapSandbox       *self,
+                                                  GAsyncResult          *result,
+                                                  GError               **error);
+
+SbxInitChannel  *_sbx_bwrap_sandbox_get_channel  (SbxBwrapSandbox       *self);
+const char      *_sbx_bwrap_sandbox_get_id       (SbxBwrapSandbox       *self);
+
+/* Ends everything inside, waits for bwrap, removes what is on disk. Cancelling ends it abruptly. */
+void             _sbx_bwrap_sandbox_close_async  (SbxBwrapSandbox       *self,
+                                                  GCancellable          *cancellable,
+                                                  GAsyncReadyCallback    callback,
+                                                  gpointer               user_data);
+gboolean         _sbx_bwrap_sandbox_close_finish (SbxBwrapSandbox       *self,
+                                                  GAsyncResult          *result,
+                                                  GError               **error);
+
+G_END_DECLS

@@ -1,0 +1,446 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "bwrap/sbx-bwrap-sandbox-private.h"
+
+#include "bwrap/sbx-seccomp-private.h"
+#include "core/sbx-error.h"
+#include "files/sbx-fd-private.h"
+#include "process/sbx-child-private.h"
+#include "process/sbx-socket-holders-private.h"
+#include "process/sbx-stderr-tail-private.h"
+
+#include <errno.h>
+#include <glib/gi18n-lib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* The number that process 1 finds its socket at. */
+#define CONTROL_FD 3
+
+/* How long process 1 may take to end what runs, and bwrap to follow it. */
+#define CLOSE_GRACE_MS 3000
+#define BWRAP_GRACE_MS 2000
+
+/* How long process 1 may be silent after bwrap has ended before it is there. */
+#define ORPHAN_GRACE_MS 500
+
+/* How long a sandbox may take to come up on a machine that is busy. */
+#define START_LIMIT_MS 30000
+
+struct _SbxBwrapSandbox
+{
+  GObject         parent_instance;
+
+  SbxBwrapState  *state;
+  SbxInitChannel *channel;
+  GSubprocess    *bwrap;
+  SbxStderrTail  *tail;
+  guint64         control_inode;   /* of the socket that process 1 has */
+  guint           started : 1;
+  guint           closing : 1;
+};
+
+G_DEFINE_FINAL_TYPE (SbxBwrapSandbox, _sbx_bwrap_sandbox, G_TYPE_OBJECT)
+
+static void
+_sbx_bwrap_sandbox_finalize (GObject *object)
+{
+  SbxBwrapSandbox *self = SBX_BWRAP_SANDBOX (object);
+
+  g_clear_object (&self->channel);
+  g_clear_object (&self->bwrap);
+  g_clear_pointer (&self->tail, _sbx_stderr_tail_free);
+  g_clear_pointer (&self->state, _sbx_bwrap_state_free);
+
+  G_OBJECT_CLASS (_sbx_bwrap_sandbox_parent_class)->finalize (object);
+}
+
+static void
+_sbx_bwrap_sandbox_class_init (SbxBwrapSandboxClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = _sbx_bwrap_sandbox_finalize;
+}
+
+static void
+_sbx_bwrap_sandbox_init (SbxBwrapSandbox *self)
+{
+}
+
+SbxBwrapSandbox *
+_sbx_bwrap_sandbox_new (SbxBwrapState *state)
+{
+  SbxBwrapSandbox *self = g_object_new (SBX_TYPE_BWRAP_SANDBOX, NULL);
+
+  self->state = state;
+
+  return self;
+}
+
+SbxInitChannel *
+_sbx_bwrap_sandbox_get_channel (SbxBwrapSandbox *self)
+{
+  return self->channel;
+}
+
+const char *
+_sbx_bwrap_sandbox_get_id (SbxBwrapSandbox *self)
+{
+  return self->state->id;
+}
+
+static gboolean
+spawn (SbxBwrapSandbox    *self,
+       SbxBwrapArguments  *arguments,
+       GError            **error)
+{
+  g_autofree SbxChildFd *fds = g_new (SbxChildFd, arguments->fds->len + 1);
+  int sockets[2];
+
+  if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+    {
+      const int saved_errno = errno;
+
+      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (saved_errno),
+                   _("No socket can be made for the sandbox: %s"), g_strerror (saved_errno));
+      return FALSE;
+    }
+
+  self->channel = _sbx_init_channel_new (sockets[0]);
+  self->control_inode = _sbx_socket_get_inode (sockets[1]);
+
+  fds[0] = (SbxChildFd) { sockets[1], CONTROL_FD };
+  for (guint i = 0; i < arguments->fds->len; i++)
+    {
+      SbxBwrapFd *fd = &g_array_index (arguments->fds, SbxBwrapFd, i);
+
+      fds[i + 1] = (SbxChildFd) { g_steal_fd (&fd->source), fd->target };
+    }
+
+  self->bwrap = _sbx_child_spawn ((const char * const *) arguments->argv, fds,
+                                  arguments->fds->len + 1, error);
+  if (self->bwrap == NULL)
+    return FALSE;
+
+  self->tail = _sbx_stderr_tail_new (g_subprocess_get_stderr_pipe (self->bwrap));
+
+  return TRUE;
+}
+
+static gboolean
+is_bind (const SbxBwrapMount *mount)
+{
+  return mount->kind == SBX_BWRAP_MOUNT_BIND || mount->kind == SBX_BWRAP_MOUNT_RO_BIND;
+}
+
+/* What process 1 must find where. Of several mounts on one place only the last one shows. */
+static GArray *
+list_expectations (SbxBwrapPlan *plan)
+{
+  GArray *expectations = g_array_new (FALSE, FALSE, sizeof (SbxInitExpectation));
+
+  for (guint i = 0; i < plan->mounts->len; i++)
+    {
+      const SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, i);
+      const SbxInitExpectation expectation = {
+        mount->destination, mount->device, mount->inode, mount->kind == SBX_BWRAP_MOUNT_RO_BIND
+      };
+      gboolean hidden = FALSE;
+
+      for (guint j = i + 1; j < plan->mounts->len && !hidden; j++)
+        {
+          const SbxBwrapMount *later = g_ptr_array_index (plan->mounts, j);
+
+          hidden = is_bind (later) && g_str_equal (later->destination, mount->destination);
+        }
+
+      if (is_bind (mount) && !hidden)
+        g_array_append_val (expectations, expectation);
+    }
+
+  return expectations;
+}
+
+static void
+clear_source (GSource **source)
+{
+  if (*source == NULL)
+    return;
+
+  g_source_destroy (*source);
+  g_clear_pointer (source, g_source_unref);
+}
+
+static gboolean
+give_up_cb (gpointer user_data)
+{
+  g_cancellable_cancel (user_data);
+
+  return G_SOURCE_REMOVE;
+}
+
+typedef struct
+{
+  GCancellable *inner;       /* the caller's, the time limit, or the end of bwrap */
+  GSource      *limit;
+  GSource      *outer;
+  GSource      *orphan;
+  GCancellable *watch;       /* of the end of bwrap */
+} Start;
+
+static void
+start_free (Start *start)
+{
+  clear_source (&start->limit);
+  clear_source (&start->outer);
+  clear_source (&start->orphan);
+  g_clear_object (&start->inner);
+  g_clear_object (&start->watch);
+  g_free (start);
+}
+
+static gboolean
+outer_cancelled_cb (GCancellable *cancellable,
+                    gpointer      user_data)
+{
+  g_cancellable_cancel (user_data);
+
+  return G_SOURCE_REMOVE;
+}
+
+static void
+setup_cb (GObject      *object,
+          GAsyncResult *result,
+          gpointer      user_data)
+{
+  g_autoptr(GTask) task = G_TASK (user_data);
+  SbxBwrapSandbox *self = g_task_get_source_object (task);
+  Start *start = g_task_get_task_data (task);
+  g_autofree char *said = NULL;
+  g_autoptr(GError) error = NULL;
+
+  g_cancellable_cancel (start->watch);
+  clear_source (&start->limit);
+  clear_source (&start->outer);
+  clear_source (&start->orphan);
+
+  if (_sbx_init_channel_setup_finish (SBX_INIT_CHANNEL (object), result, &error))
+    {
+      self->started = TRUE;
+      g_task_return_boolean (task, TRUE);
+      return;
+    }
+
+  if (g_task_return_error_if_cancelled (task))
+    return;
+
+  said = _sbx_stderr_tail_get_text (self->tail);
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    g_task_return_new_error (task, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+                             _("The sandbox did not come up: bubblewrap was killed, or the machine "
+                               "is overloaded. Try again. %s"), said);
+  else if (*said != '\0')
+    g_task_return_new_error (task, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+                             _("bubblewrap could not make the sandbox: %s"), said);
+  else
+    g_task_return_error (task, g_steal_pointer (&error));
+}
+
+static GSource *
+give_up_after (GTask *task,
+               Start *start,
+               guint  interval_ms)
+{
+  GSource *source = g_timeout_source_new (interval_ms);
+
+  g_source_set_callback (source, give_up_cb, g_object_ref (start->inner), g_object_unref);
+  g_source_attach (source, g_task_get_context (task));
+
+  return source;
+}
+
+/* Once process 1 is there it needs no bwrap. Before, what bwrap leaves may wait for it for ever. */
+static void
+bwrap_ended_early_cb (GObject      *object,
+                      GAsyncResult *result,
+                      gpointer      user_data)
+{
+  g_autoptr(GTask) task = G_TASK (user_data);
+  Start *start = g_task_get_task_data (task);
+
+  g_subprocess_wait_finish (G_SUBPROCESS (object), result, NULL);
+  if (!g_task_get_completed (task) && start->orphan == NULL)
+    start->orphan = give_up_after (task, start, ORPHAN_GRACE_MS);
+}
+
+static void
+watch_start (GTask *task,
+             Start *start)
+{
+  GCancellable *cancellable = g_task_get_cancellable (task);
+  SbxBwrapSandbox *self = g_task_get_source_object (task);
+
+  start->inner = g_cancellable_new ();
+  start->limit = give_up_after (task, start, START_LIMIT_MS);
+  start->watch = g_cancellable_new ();
+  g_subprocess_wait_async (self->bwrap, start->watch, bwrap_ended_early_cb, g_object_ref (task));
+
+  if (cancellable != NULL)
+    {
+      start->outer = g_cancellable_source_new (cancellable);
+      g_source_set_callback (start->outer, G_SOURCE_FUNC (outer_cancelled_cb),
+                             g_object_ref (start->inner), g_object_unref);
+      g_source_attach (start->outer, g_task_get_context (task));
+    }
+}
+
+void
+_sbx_bwrap_sandbox_start_async (SbxBwrapSandbox       *self,
+                                SbxBwrapPlan          *plan,
+                                const SbxBwrapProgram *program,
+                                GCancellable          *cancellable,
+                                GAsyncReadyCallback    callback,
+                                gpointer               user_data)
+{
+  g_autoptr(GTask) task = g_task_new (self, cancellable, callback, user_data);
+  g_autoptr(SbxBwrapArguments) arguments = NULL;
+  g_autoptr(GArray) expectations = NULL;
+  g_autoptr(GError) error = NULL;
+  Start *start;
+  int filter;
+
+  g_task_set_source_tag (task, _sbx_bwrap_sandbox_start_async);
+  g_task_set_check_cancellable (task, FALSE);
+  if (g_task_return_error_if_cancelled (task))
+    return;
+
+  filter = _sbx_seccomp_open (&error);
+  if (filter >= 0)
+    arguments = _sbx_bwrap_arguments_new (plan, program, filter, &error);
+
+  if (arguments == NULL || !spawn (self, arguments, &error))
+    {
+      g_task_return_error (task, g_steal_pointer (&error));
+      return;
+    }
+
+  start = g_new0 (Start, 1);
+  g_task_set_task_data (task, start, (GDestroyNotify) start_free);
+  watch_start (task, start);
+
+  expectations = list_expectations (plan);
+  _sbx_init_channel_setup_async (self->channel,
+                                 (const SbxInitExpectation *) expectations->data,
+                                 expectations->len, start->inner,
+                                 setup_cb, g_steal_pointer (&task));
+}
+
+gboolean
+_sbx_bwrap_sandbox_start_finish (SbxBwrapSandbox  *self,
+                                 GAsyncResult     *result,
+                                 GError          **error)
+{
+  return g_task_propagate_boolean (G_TASK (result), error);
+}
+
+/* In a worker thread: only the disk is left, and what never came so far as to say who it is. */
+static void
+remove_state (GTask        *task,
+              gpointer      source_object,
+              gpointer      task_data,
+              GCancellable *cancellable)
+{
+  SbxBwrapSandbox *self = source_object;
+  g_autoptr(GError) error = NULL;
+
+  if (!self->started && self->control_inode != 0)
+    _sbx_socket_kill_holders (self->control_inode, CONTROL_FD);
+
+  if (_sbx_bwrap_state_remove (self->state, NULL, &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    {
+      g_prefix_error (&error, _("The sandbox is gone, but not all that it had on disk; "
+                                "“sbx-tool clean” tries again: "));
+      g_task_return_error (task, g_steal_pointer (&error));
+    }
+}
+
+static void
+bwrap_gone_cb (GObject      *object,
+               GAsyncResult *result,
+               gpointer      user_data)
+{
+  g_autoptr(GTask) task = G_TASK (user_data);
+  GSource *grace = g_task_get_task_data (task);
+
+  g_subprocess_wait_finish (G_SUBPROCESS (object), result, NULL);
+  if (grace != NULL)
+    g_source_destroy (grace);
+
+  g_task_run_in_thread (task, remove_state);
+}
+
+static gboolean
+bwrap_stuck_cb (gpointer user_data)
+{
+  SbxBwrapSandbox *self = g_task_get_source_object (user_data);
+
+  /* It only waits for process 1, which is gone: somebody stopped it. */
+  g_subprocess_force_exit (self->bwrap);
+
+  return G_SOURCE_REMOVE;
+}
+
+static void
+channel_closed_cb (GObject      *object,
+                   GAsyncResult *result,
+                   gpointer      user_data)
+{
+  g_autoptr(GTask) task = G_TASK (user_data);
+  SbxBwrapSandbox *self = g_task_get_source_object (task);
+  GSource *grace;
+
+  _sbx_init_channel_close_finish (SBX_INIT_CHANNEL (object), result, NULL);
+
+  if (self->bwrap == NULL)
+    {
+      g_task_run_in_thread (task, remove_state);
+      return;
+    }
+
+  grace = g_timeout_source_new (BWRAP_GRACE_MS);
+  g_task_set_task_data (task, grace, (GDestroyNotify) g_source_unref);
+  g_task_attach_source (task, grace, bwrap_stuck_cb);
+  g_subprocess_wait_async (self->bwrap, NULL, bwrap_gone_cb, g_steal_pointer (&task));
+}
+
+void
+_sbx_bwrap_sandbox_close_async (SbxBwrapSandbox     *self,
+                                GCancellable        *cancellable,
+                                GAsyncReadyCallback  callback,
+                                gpointer             user_data)
+{
+  g_autoptr(GTask) task = g_task_new (self, NULL, callback, user_data);
+
+  g_task_set_source_tag (task, _sbx_bwrap_sandbox_close_async);
+  g_assert (!self->closing);
+  self->closing = TRUE;
+
+  if (self->channel != NULL)
+    _sbx_init_channel_close_async (self->channel, CLOSE_GRACE_MS, cancellable,
+                                   channel_closed_cb, g_steal_pointer (&task));
+  else
+    g_task_run_in_thread (task, remove_state);
+}
+
+gboolean
+_sbx_bwrap_sandbox_close_finish (SbxBwrapSandbox  *self,
+                                 GAsyncResult     *result,
+                                 GError          **error)
+{
+  return g_task_propagate_boolean (G_TASK (result), error);
+}

@@ -1,0 +1,33 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "bwrap/sbx-bwrap-sandbox-private.h"
+#include "core/sbx-session.h"
+
+G_BEGIN_DECLS
+
+/*
+ * SbxBwrapSession:
+ *
+ * A session of the bubblewrap provider: hands commands and file verbs to process 1 of its sandbox.
+ */
+
+#define SBX_TYPE_BWRAP_SESSION (_sbx_bwrap_session_get_type ())
+
+G_DECLARE_FINAL_TYPE (SbxBwrapSession, _sbx_bwrap_session, SBX, BWRAP_SESSION, SbxSession)
+
+/* @sandbox is started. @environment is what every command has. */
+SbxSession         *_sbx_bwrap_session_new             (SbxBwrapSandbox     *sandbox,
+                                                        const char          *cwd,
+                                                        const char * const  *environment);
+
+/* For the files of the class. */
+SbxInitChannel     *_sbx_bwrap_session_get_channel     (SbxBwrapSession     *self);
+const char * const *_sbx_bwrap_session_get_environment (SbxBwrapSession     *self);
+void                _sbx_bwrap_session_init_exec       (SbxSessionClass     *klass);
+void                _sbx_bwrap_session_init_files      (SbxSessionClass     *klass);
+
+G_END_DECLS
