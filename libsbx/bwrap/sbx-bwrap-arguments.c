@@ -147,6 +147,9 @@ render_simple (GByteArray          *data,
       append_words (data, (const char * const []) { "--size", size, NULL });
     }
 
+  if (mount->kind == SBX_BWRAP_MOUNT_DIR)
+    append_words (data, (const char * const []) { "--perms", "0755", NULL });
+
   append (data, options[mount->kind]);
   if (mount->kind == SBX_BWRAP_MOUNT_SYMLINK)
     append (data, mount->source);

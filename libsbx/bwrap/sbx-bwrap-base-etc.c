@@ -24,6 +24,10 @@
 #define MAX_COPY (4 * 1024 * 1024)
 #define MAX_HOSTS (256 * 1024)
 
+/* A mount costs about as much as this many copies. */
+#define FEW_FILES 6
+#define SMALL_FILE (64 * 1024)
+
 /* Names by a prefix end in "*". */
 static const char * const files[] = {
   "DIR_COLORS", "arch-release", "bindresvport.blacklist", "debian_version", "fedora-release",
@@ -35,9 +39,9 @@ static const char * const files[] = {
 };
 
 static const char * const directories[] = {
-  "ImageMagick*", "OpenCL", "R", "alternatives", "ca-certificates", "crypto-policies", "fonts",
-  "ghc", "ghostscript", "glvnd", "gnutls", "groff", "java*", "ld.so.conf.d", "lua", "maven", "mono",
-  "openmpi", "perl", "php", "python*", "sgml", "terminfo", "texmf", "vulkan", "xdg", "xml",
+  "ImageMagick*", "R", "alternatives", "crypto-policies", "fonts", "ghc", "ghostscript", "gnutls",
+  "java*", "ld.so.conf.d", "lua", "maven", "mono", "openmpi", "perl", "php", "python*", "sgml",
+  "terminfo", "texmf", "xdg", "xml",
 };
 
 /* Deeper ones: what is beside them is not for everybody. */
@@ -46,7 +50,8 @@ static const char * const deeper_files[] = {
 };
 
 static const char * const deeper_directories[] = {
-  "/etc/dpkg/origins", "/etc/pki/ca-trust", "/etc/pki/java", "/etc/pki/tls/certs", "/etc/ssl/certs",
+  "/etc/ca-certificates/extracted", "/etc/dpkg/origins", "/etc/pki/ca-trust", "/etc/pki/java",
+  "/etc/pki/tls/certs", "/etc/ssl/certs",
 };
 
 static gboolean
@@ -124,17 +129,65 @@ add_file (SbxBwrapBuilder *self,
     g_ptr_array_remove (self->plan->mounts, mount);
 }
 
+/* Whether all that is in the directory are a few small files for everybody, whose names come back. */
+static GPtrArray *
+list_few_files (int fd)
+{
+  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  const struct dirent *entry;
+  const int dir_fd = openat (fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = dir_fd >= 0 ? fdopendir (dir_fd) : NULL;
+  gboolean few = dir != NULL;
+
+  if (dir == NULL && dir_fd >= 0)
+    close (dir_fd);
+
+  while (few && (entry = readdir (dir)) != NULL)
+    {
+      struct stat st;
+
+      if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0)
+        continue;
+
+      few = names->len < FEW_FILES &&
+            fstatat (fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG (st.st_mode) &&
+            is_public (&st) && st.st_size <= SMALL_FILE;
+
+      g_ptr_array_add (names, g_strdup (entry->d_name));
+    }
+
+  if (dir != NULL)
+    closedir (dir);
+
+  return few ? g_steal_pointer (&names) : NULL;
+}
+
 static void
 add_directory (SbxBwrapBuilder *self,
                const char      *path)
 {
   g_autofree char *real_path = NULL;
+  g_autoptr(GPtrArray) names = NULL;
   sbx_autofd int fd = _sbx_open_real (path, O_PATH | O_DIRECTORY, &real_path, NULL);
   SbxBwrapMount *mount;
   struct stat st;
+  guint i;
 
   if (fd < 0 || fstat (fd, &st) < 0 || add_link (self, path, real_path) || !is_public (&st))
     return;
+
+  names = list_few_files (fd);
+  if (names != NULL)
+    {
+      for (i = 0; i < names->len; i++)
+        {
+          g_autofree char *file = g_build_filename (path, g_ptr_array_index (names, i), NULL);
+
+          add_file (self, file);
+        }
+
+      return;
+    }
 
   mount = _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_RO_BIND, SBX_BWRAP_ORIGIN_BASE, path,
                                   real_path, REASON);

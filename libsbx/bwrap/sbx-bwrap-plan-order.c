@@ -65,7 +65,14 @@ compare_mounts (gconstpointer a,
     }
 
   order = strcmp (first->destination, second->destination);
-  return order != 0 ? order : get_strength (first) - get_strength (second);
+  if (order != 0)
+    return order;
+
+  /* A directory is needed only where nothing else is. */
+  if ((first->kind == SBX_BWRAP_MOUNT_DIR) != (second->kind == SBX_BWRAP_MOUNT_DIR))
+    return first->kind == SBX_BWRAP_MOUNT_DIR ? 1 : -1;
+
+  return get_strength (first) - get_strength (second);
 }
 
 static gboolean
@@ -119,9 +126,11 @@ is_needless (GPtrArray           *kept,
     {
     case SBX_BWRAP_MOUNT_FILE:
     case SBX_BWRAP_MOUNT_SYMLINK:
-    case SBX_BWRAP_MOUNT_DIR:
       /* Nothing is made in what belongs to the host. */
       return is_bind (cover);
+
+    case SBX_BWRAP_MOUNT_DIR:
+      return is_bind (cover) || strcmp (cover->destination, mount->destination) == 0;
 
     case SBX_BWRAP_MOUNT_RO_BIND:
       /* These may be read; that takes no right away. */
@@ -160,12 +169,38 @@ drop_hidden (GPtrArray           *kept,
     g_ptr_array_remove_index (kept, kept->len - 1);
 }
 
+/* bubblewrap makes missing parents too, but for nobody else's eyes. */
+static void
+add_parents (SbxBwrapPlan *plan)
+{
+  const guint n = plan->mounts->len;
+  guint i;
+
+  for (i = 0; i < n; i++)
+    {
+      const SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, i);
+      g_autofree char *parent = g_path_get_dirname (mount->destination);
+
+      while (strcmp (parent, "/") != 0)
+        {
+          char *next = g_path_get_dirname (parent);
+
+          g_ptr_array_add (plan->mounts,
+                           _sbx_bwrap_mount_new (SBX_BWRAP_MOUNT_DIR, SBX_BWRAP_ORIGIN_BASE, parent,
+                                                 NULL, "the way to what lies below"));
+          g_free (parent);
+          parent = next;
+        }
+    }
+}
+
 void
 _sbx_bwrap_plan_order (SbxBwrapPlan *plan)
 {
   g_autofree gpointer *all = NULL;
   gsize n, i;
 
+  add_parents (plan);
   g_ptr_array_sort (plan->mounts, compare_mounts);
   all = g_ptr_array_steal (plan->mounts, &n);
 
