@@ -120,23 +120,15 @@ typedef struct
   int done;
 } Attack;
 
-/* Replaces directories of the tree by links to the outside. */
+/* Swaps the directory that is deleted for a link to the outside, and back. */
 static gpointer
-link_cb (gpointer data)
+swap_cb (gpointer data)
 {
   Attack *self = data;
 
-  for (guint i = 0; !g_atomic_int_get (&self->stop); i = (i + 1) % CHAINS)
-    {
-      g_autofree char *victim = g_strdup_printf ("t/c%u/d", i);
-      g_autofree char *away = g_strdup_printf ("away-%u", i);
-
-      if (renameat (self->dir->fd, victim, self->dir->fd, away) == 0)
-        {
-          symlinkat ("../../outside", self->dir->fd, victim);
-          g_atomic_int_inc (&self->done);
-        }
-    }
+  while (!g_atomic_int_get (&self->stop))
+    if (renameat2 (self->dir->fd, "t", self->dir->fd, "link", RENAME_EXCHANGE) == 0)
+      g_atomic_int_inc (&self->done);
 
   return NULL;
 }
@@ -242,9 +234,49 @@ run_attack (GThreadFunc func)
 }
 
 static void
-test_links (void)
+delete_swapped (gpointer data)
 {
-  run_attack (link_cb);
+  const TestDir *dir = data;
+  const gint64 end = g_get_monotonic_time () + 2 * G_USEC_PER_SEC;
+  Attack attack = { .dir = dir };
+  GThread *thread;
+
+  make_outside (dir);
+  thread = g_thread_new ("attack", swap_cb, &attack);
+
+  while (g_get_monotonic_time () < end)
+    {
+      g_autoptr(GError) error = NULL;
+
+      test_make_dir (dir->fd, "made");
+      test_make_file (dir->fd, "made/f", "x");
+      g_assert_cmpint (symlinkat ("outside", dir->fd, "link"), ==, 0);
+      g_assert_cmpint (renameat (dir->fd, "made", dir->fd, "t"), ==, 0);
+
+      _sbx_delete_tree (dir->fd, "t", NULL, NULL);
+
+      /* The other one is not where it was, which is between these two names. */
+      while (test_exists (dir->fd, "t") || test_exists (dir->fd, "link"))
+        {
+          _sbx_delete_tree (dir->fd, "link", NULL, NULL);
+          _sbx_delete_tree (dir->fd, "t", NULL, NULL);
+        }
+
+      assert_outside_whole (dir);
+    }
+
+  g_atomic_int_set (&attack.stop, 1);
+  g_thread_join (thread);
+  g_assert_cmpint (attack.done, >, 0);
+}
+
+/* A link that takes the place of the directory is deleted itself, or nothing is. */
+static void
+test_swaps (void)
+{
+  g_auto(TestDir) dir = test_dir_make ();
+
+  test_run_as_user (delete_swapped, &dir);
 }
 
 static void
@@ -473,7 +505,7 @@ main (int   argc,
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_func ("/delete-hostile/links", test_links);
+  g_test_add_func ("/delete-hostile/swaps", test_swaps);
   g_test_add_func ("/delete-hostile/moves", test_moves);
   g_test_add_func ("/delete-hostile/adds", test_adds);
   g_test_add_func ("/delete-hostile/together", test_together);

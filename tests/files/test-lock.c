@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static int
 lock (int dir_fd)
@@ -56,10 +57,12 @@ static void
 test_lock (void)
 {
   g_auto(TestDir) dir = test_dir_make ();
+  guint open_fds;
   int fd;
 
   assert_fails (dir.fd, "lock", FALSE, G_IO_ERROR_NOT_FOUND);
   fd = lock (dir.fd);
+  open_fds = test_count_entries ("/proc/self/fd");
   g_assert_cmpuint (test_mode (dir.fd, "lock"), ==, 0600);
 
   for (int i = 0; i < 3; i++)
@@ -67,6 +70,9 @@ test_lock (void)
       assert_fails (dir.fd, "lock", TRUE, G_IO_ERROR_BUSY);
       test_run_in_child (child_finds_busy, &dir);
     }
+
+  /* Trying costs nothing that is kept. */
+  g_assert_cmpuint (test_count_entries ("/proc/self/fd"), ==, open_fds);
 
   _sbx_lock_release (fd);
   test_run_in_child (child_finds_free, &dir);
@@ -92,6 +98,36 @@ test_fork (void)
   test_run_in_child (child_finds_busy, &dir);
   assert_fails (dir.fd, "lock", TRUE, G_IO_ERROR_BUSY);
   _sbx_lock_release (fd);
+}
+
+/* What a child inherited of the list says nothing once the parent gave the lock back. */
+static void
+test_fork_later (void)
+{
+  g_auto(TestDir) dir = test_dir_make ();
+  const int fd = lock (dir.fd);
+  int released[2];
+  char byte = 'x';
+  pid_t pid;
+
+  g_assert_cmpint (pipe2 (released, O_CLOEXEC), ==, 0);
+  pid = fork ();
+  g_assert_cmpint (pid, >=, 0);
+
+  if (pid == 0)
+    {
+      if (read (released[0], &byte, 1) != 1)
+        _exit (1);
+
+      child_finds_free (&dir);
+      _exit (0);
+    }
+
+  _sbx_lock_release (fd);
+  g_assert_cmpint (write (released[1], &byte, 1), ==, 1);
+  test_wait_child (pid);
+  close (released[0]);
+  close (released[1]);
 }
 
 /* The lock of a process that was killed is free, even while a child of it lives on. */
@@ -244,6 +280,61 @@ test_threads (void)
   g_assert_cmpint (contest.won, >, 0);
 }
 
+/* As a sweep does: whoever has the lock deletes the file, then gives the lock back. */
+static void
+lock_and_delete (const TestDir *dir,
+                 int           *shared)
+{
+  int won = 0;
+
+  for (int i = 0; i < 3000; i++)
+    {
+      const int fd = _sbx_lock_try (dir->fd, "lock", TRUE, NULL);
+
+      if (fd < 0)
+        continue;
+
+      g_assert_cmpint (g_atomic_int_add (shared, 1), ==, 0);
+      won++;
+      g_assert_true (g_atomic_int_dec_and_test (shared));
+
+      /* From here on the next one may have a new file, and have that locked. */
+      g_assert_cmpint (unlinkat (dir->fd, "lock", 0), ==, 0);
+      _sbx_lock_release (fd);
+    }
+
+  g_assert_cmpint (won, >, 0);
+}
+
+/* A lock on a file that was deleted in between is nothing to believe in. */
+static void
+test_deleted_race (void)
+{
+  g_auto(TestDir) dir = test_dir_make ();
+  int *shared = mmap (NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                      -1, 0);
+  pid_t pids[3];
+
+  g_assert_true (shared != MAP_FAILED);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (pids); i++)
+    {
+      pids[i] = fork ();
+      g_assert_cmpint (pids[i], >=, 0);
+
+      if (pids[i] == 0)
+        {
+          lock_and_delete (&dir, shared);
+          _exit (0);
+        }
+    }
+
+  for (gsize i = 0; i < G_N_ELEMENTS (pids); i++)
+    test_wait_child (pids[i]);
+
+  munmap (shared, sizeof *shared);
+}
+
 static gpointer
 replace_cb (gpointer data)
 {
@@ -291,11 +382,13 @@ main (int   argc,
 
   g_test_add_func ("/lock/lock", test_lock);
   g_test_add_func ("/lock/fork", test_fork);
+  g_test_add_func ("/lock/fork-later", test_fork_later);
   g_test_add_func ("/lock/killed", test_killed);
   g_test_add_func ("/lock/refused", test_refused);
   g_test_add_func ("/lock/second-name", test_second_name);
   g_test_add_func ("/lock/replaced", test_replaced);
   g_test_add_func ("/lock/threads", test_threads);
+  g_test_add_func ("/lock/deleted-race", test_deleted_race);
   g_test_add_func ("/lock/replaced-race", test_replaced_race);
 
   return g_test_run ();
