@@ -23,7 +23,7 @@ missing = 0
 for command in ["run", "doctor", "clean"]:
     text = subprocess.run([tool, command, "--help"], check=True, text=True, stdout=subprocess.PIPE).stdout
     shown = set(SHOWN.findall(text)) - {"--help"}
-    documented = set(DOCUMENTED.findall(section(page, command)))
+    documented = set(DOCUMENTED.findall(section(page, command))) - {"--help"}
     print(f"{command}: {' '.join(sorted(shown))}")
     if command == "run" and not shown:
         sys.exit("sbx-tool run --help shows no options")
