@@ -136,7 +136,8 @@ is_bind (const SbxBwrapMount *mount)
   return mount->kind == SBX_BWRAP_MOUNT_BIND || mount->kind == SBX_BWRAP_MOUNT_RO_BIND;
 }
 
-/* What process 1 must find where. Of several mounts on one place only the last one shows. */
+/* What process 1 must find where. Of several mounts on one place only the last one shows. What is
+ * mounted out of /proc has no identity of its own to compare. */
 static GArray *
 list_expectations (SbxBwrapPlan *plan)
 {
@@ -157,7 +158,7 @@ list_expectations (SbxBwrapPlan *plan)
           hidden = is_bind (later) && g_str_equal (later->destination, mount->destination);
         }
 
-      if (is_bind (mount) && !hidden)
+      if (is_bind (mount) && mount->inode != 0 && !hidden)
         g_array_append_val (expectations, expectation);
     }
 

@@ -12,6 +12,7 @@
 #include "core/sbx-error.h"
 #include "core/sbx-exec-invocation.h"
 #include "core/sbx-protection-private.h"
+#include "core/sbx-session-private.h"
 #include "core/sbx-text-private.h"
 #include "files/sbx-fd-private.h"
 
@@ -249,13 +250,14 @@ choose_cwd (SbxSession *session,
 }
 
 static void
-watch (Exec *exec)
+watch (Exec       *exec,
+       SbxSession *session)
 {
   GCancellable *cancellable = sbx_invocation_get_cancellable (SBX_INVOCATION (exec->invocation));
 
   exec->cancelled = g_cancellable_source_new (cancellable);
   g_source_set_callback (exec->cancelled, G_SOURCE_FUNC (cancelled_cb), exec, NULL);
-  g_source_attach (exec->cancelled, g_main_context_get_thread_default ());
+  g_source_attach (exec->cancelled, _sbx_session_get_context (session));
   exec->kill_handler = g_signal_connect (exec->invocation, "kill", G_CALLBACK (kill_cb), exec);
 }
 
@@ -278,7 +280,7 @@ request_exec (SbxBwrapSession    *self,
       return FALSE;
     }
 
-  watch (exec);
+  watch (exec, SBX_SESSION (self));
 
   return TRUE;
 }
