@@ -14,6 +14,7 @@
 #include <gio/gio.h>
 #include <glib/gi18n.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,43 +47,53 @@ set_errno (GError     **error,
                _("--json %s: the file cannot be written: %s"), self->shown, g_strerror (saved));
 }
 
+/* A descriptor of ours, a pipe or a terminal: it is written to, and never replaced. */
+static gboolean
+is_to_be_kept (const char *path)
+{
+  struct stat info;
+
+  return g_str_has_prefix (path, "/dev/fd/") || g_str_has_prefix (path, "/dev/std")
+         || g_str_has_prefix (path, "/proc/") || (stat (path, &info) == 0 && !S_ISREG (info.st_mode));
+}
+
+static gboolean
+open_directory (ToolRecord *self,
+                const char *path)
+{
+  char *real = realpath (path, NULL);
+  g_autofree char *directory = g_path_get_dirname (real != NULL ? real : path);
+
+  self->name = g_path_get_basename (real != NULL ? real : path);
+  free (real);
+  self->fd = open (directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+  return self->fd != -1 && faccessat (self->fd, ".", W_OK, AT_EACCESS) == 0;
+}
+
 ToolRecord *
 tool_record_open (const char  *path,
                   GError     **error)
 {
   g_autoptr(ToolRecord) self = g_new0 (ToolRecord, 1);
-  g_autofree char *directory = g_path_get_dirname (path);
-  struct stat info;
+  gboolean opened;
 
   self->shown = tool_quote (path);
   self->fd = -1;
   self->started_us = g_get_real_time ();
   self->monotonic_us = g_get_monotonic_time ();
 
-  if (stat (path, &info) == 0 && S_ISDIR (info.st_mode))
+  if (is_to_be_kept (path))
     {
-      errno = EISDIR;
-      set_errno (error, self);
-      return NULL;
-    }
-
-  /* A pipe or a terminal, given as /dev/fd/3 or so, cannot be replaced and is written to. */
-  if (stat (path, &info) == 0 && !S_ISREG (info.st_mode))
-    {
-      self->fd = open (path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+      self->fd = open (path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+      opened = self->fd != -1;
     }
   else
     {
-      self->name = g_path_get_basename (path);
-      self->fd = open (directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-      if (self->fd != -1 && faccessat (self->fd, ".", W_OK, AT_EACCESS) == -1)
-        {
-          set_errno (error, self);
-          return NULL;
-        }
+      opened = open_directory (self, path);
     }
 
-  if (self->fd == -1)
+  if (!opened)
     {
       set_errno (error, self);
       return NULL;
