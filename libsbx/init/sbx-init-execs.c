@@ -35,9 +35,11 @@ typedef struct
  * is over. */
 typedef struct
 {
+  int64_t began;          /* this walk */
   int64_t next;
   int64_t deadline;
-  int     pause;
+  int64_t pause;
+  size_t  fewest;         /* that a walk has found */
 } Hunt;
 
 static Exec execs[SBX_INIT_MAX_EXECS];
@@ -54,23 +56,47 @@ hunt_start (Hunt *hunt)
 {
   const int64_t now = _sbx_init_now_ms ();
 
-  *hunt = (Hunt) { now + FIRST_PAUSE_MS, now + SBX_INIT_GRACE_MS, FIRST_PAUSE_MS };
+  *hunt = (Hunt) {
+    .began = now,
+    .deadline = now + SBX_INIT_GRACE_MS,
+    .pause = FIRST_PAUSE_MS,
+    .fewest = SIZE_MAX,
+  };
+}
+
+/* After a walk: the kernel gets at least as much time to end what was killed as it took to find.
+ * While they become fewer the grace time starts anew. */
+static void
+hunt_pause (Hunt   *hunt,
+            size_t  n_found)
+{
+  const int64_t now = _sbx_init_now_ms ();
+  const int64_t taken = now - hunt->began;
+
+  hunt->next = now + (taken > hunt->pause ? taken : hunt->pause);
+  hunt->pause = hunt->pause * 2 > LAST_PAUSE_MS ? LAST_PAUSE_MS : hunt->pause * 2;
+
+  if (n_found < hunt->fewest)
+    {
+      hunt->fewest = n_found;
+      hunt->deadline = now + SBX_INIT_GRACE_MS;
+    }
 }
 
 /* TRUE when it is time to look again; @id is what the sandbox ends for when it took too long. */
 static bool
 hunt_due (Hunt     *hunt,
-          uint64_t  id,
-          int64_t   now)
+          uint64_t  id)
 {
+  const int64_t now = _sbx_init_now_ms ();
+
   if (now < hunt->next)
     return false;
 
   if (now >= hunt->deadline)
     _sbx_init_give_up (id, ETIMEDOUT);
 
-  hunt->pause = hunt->pause * 2 > LAST_PAUSE_MS ? LAST_PAUSE_MS : hunt->pause * 2;
-  hunt->next = now + hunt->pause;
+  hunt->began = now;
   return true;
 }
 
@@ -165,13 +191,32 @@ tell_end (Exec *exec)
   set_state (exec, _sbx_init_control_send (&report) ? FREE : ENDED);
 }
 
+/* What a walk did not find now is found by the next one, or the sandbox ends. */
 static void
-hunt_strays (void)
+kill_strays (void)
 {
-  size_t n_strays;
-  const bool ok = _sbx_init_tree_kill_strays (&n_strays);
+  size_t n_found = 0;
 
-  if (ok && n_strays == 0)
+  _sbx_init_tree_kill_strays (&n_found);
+  hunt_pause (&stray_hunt, n_found);
+}
+
+static void
+kill_tree (Exec *exec)
+{
+  SbxInitSlot *slot = &_sbx_init_slots[exec - execs];
+  const bool has_group = SBX_INIT_GET (slot->started) && !SBX_INIT_GET (slot->ended);
+  size_t n_found = 0;
+
+  _sbx_init_tree_kill_below (exec->supervisor, has_group ? slot->main_pid : 0, &n_found);
+  hunt_pause (&hunts[exec - execs], n_found);
+}
+
+/* What a killed supervisor left is among the strays of all such, so all of these end together. */
+static void
+look_for_strays (void)
+{
+  if (_sbx_init_tree_has_no_strays ())
     {
       stray_hunt_on = false;
       for (size_t i = 0; n_orphaned > 0 && i < n_used; i++)
@@ -182,6 +227,7 @@ hunt_strays (void)
     {
       stray_hunt_on = true;
       hunt_start (&stray_hunt);
+      kill_strays ();
     }
 }
 
@@ -200,10 +246,9 @@ begin_end (Exec *exec)
       return;
     }
 
-  /* What a walk did not find now is found by the next one, or the sandbox ends. */
   set_state (exec, ENDING);
   hunt_start (&hunts[exec - execs]);
-  _sbx_init_tree_kill_below (exec->supervisor);
+  kill_tree (exec);
 }
 
 static void
@@ -260,7 +305,7 @@ _sbx_init_execs_reap (void)
     }
 
   if (n_orphaned > 0 || stray_hunt_on)
-    hunt_strays ();
+    look_for_strays ();
 }
 
 void
@@ -341,14 +386,12 @@ _sbx_init_execs_timeout (void)
 void
 _sbx_init_execs_tick (void)
 {
-  const int64_t now = _sbx_init_now_ms ();
-
   for (size_t i = 0; n_ending > 0 && i < n_used; i++)
-    if (execs[i].state == ENDING && hunt_due (&hunts[i], execs[i].id, now))
-      _sbx_init_tree_kill_below (execs[i].supervisor);
+    if (execs[i].state == ENDING && hunt_due (&hunts[i], execs[i].id))
+      kill_tree (&execs[i]);
 
-  if (stray_hunt_on && hunt_due (&stray_hunt, 0, now))
-    hunt_strays ();
+  if (stray_hunt_on && hunt_due (&stray_hunt, 0))
+    kill_strays ();
 }
 
 bool

@@ -103,8 +103,11 @@ bool            _sbx_init_execs_waiting    (void);
 void            _sbx_init_execs_flush      (void);
 
 /* sbx-init-tree.c */
-bool            _sbx_init_tree_kill_below  (pid_t                  root);
-bool            _sbx_init_tree_kill_strays (size_t                *n_strays);
+bool            _sbx_init_tree_kill_below  (pid_t                  root,
+                                            pid_t                  group,
+                                            size_t                *n_found);
+bool            _sbx_init_tree_kill_strays (size_t                *n_found);
+bool            _sbx_init_tree_has_no_strays (void);
 
 /* sbx-init-request.c */
 void           *_sbx_init_map_sealed       (int                    fd,

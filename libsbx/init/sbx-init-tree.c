@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define READ_SIZE 16384
+#define PATIENCE_MS 30
 
 /* Processes, in the order in which they were found; and where each is in that order, by a hash of
  * its number. Kept between walks. */
@@ -100,13 +101,12 @@ add (pid_t pid)
   return true;
 }
 
-/* Calls @found for each number in a list of children. */
+/* Calls @found for each number in a list of children, until it gives FALSE. */
 static bool
 read_children (int    fd,
                bool (*found) (pid_t))
 {
   static char buffer[READ_SIZE];
-  bool ok = true;
   pid_t pid = 0;
   off_t at = 0;
   ssize_t n;
@@ -121,14 +121,17 @@ read_children (int    fd,
               continue;
             }
 
-          if (pid > 0)
-            ok = found (pid) && ok;
+          if (pid > 0 && !found (pid))
+            {
+              errno = ENOMEM;
+              return false;
+            }
           pid = 0;
         }
       at += n;
     }
 
-  return ok && n == 0;
+  return n == 0;
 }
 
 static bool
@@ -189,10 +192,21 @@ add_children (pid_t pid)
   return ok;
 }
 
-/* Stops all that comes from what is in the tree already, and kills it. */
-static bool
-stop_and_kill (void)
+/* Everything inside, in one call that no fork gets past. Neighbours are stopped with it, for as
+ * long as the killing takes; what was stopped before goes on afterwards, too. */
+static void
+signal_everything (int signal_number)
 {
+  kill (-1, signal_number);
+}
+
+/* Stops all that comes from what is in the tree already, and kills it. Walking takes long when
+ * there are thousands of them that all want to run: then nobody does. */
+static bool
+stop_and_kill (size_t *n_found)
+{
+  const int64_t patience_ends = _sbx_init_now_ms () + PATIENCE_MS;
+  bool all_stopped = false;
   bool ok = true;
   size_t before;
 
@@ -200,49 +214,68 @@ stop_and_kill (void)
     {
       before = tree.n;
       for (size_t i = 0; i < tree.n; i++)
-        ok = add_children (tree.pids[i]) && ok;
+        {
+          ok = add_children (tree.pids[i]) && ok;
+
+          if (!all_stopped && i % 32 == 0 && _sbx_init_now_ms () > patience_ends)
+            {
+              all_stopped = true;
+              signal_everything (SIGSTOP);
+            }
+        }
+
+      /* Who was within a fork has a child by now. */
+      if (all_stopped && tree.n > before)
+        signal_everything (SIGSTOP);
     }
   while (tree.n > before);
 
   for (size_t i = 0; i < tree.n; i++)
     kill (tree.pids[i], SIGKILL);
 
+  if (all_stopped)
+    signal_everything (SIGCONT);
+
+  *n_found = tree.n;
   clear ();
   return ok;
 }
 
-/* Kills what is below @root, but not @root itself, which is to reap it. FALSE when not all of it
- * could be found. */
+/* Kills what is below @root, but not @root itself, which is to reap it. If @group is one, many of
+ * them are in that process group. FALSE when not all could be found. */
 bool
-_sbx_init_tree_kill_below (pid_t root)
+_sbx_init_tree_kill_below (pid_t   root,
+                           pid_t   group,
+                           size_t *n_found)
 {
-  const bool ok = add_children (root);
+  bool ok;
 
-  return stop_and_kill () && ok;
+  if (group > 0)
+    kill (-group, SIGSTOP);
+
+  ok = add_children (root);
+
+  return stop_and_kill (n_found) && ok;
 }
-
-static size_t n_strays_found;
 
 static bool
 add_stray (pid_t pid)
 {
-  if (_sbx_init_execs_is_child (pid))
-    return true;
-
-  n_strays_found++;
-  return add (pid);
+  return _sbx_init_execs_is_child (pid) || add (pid);
 }
 
 /* Kills each child of process 1 that is no supervisor, with all that is below it. */
 bool
-_sbx_init_tree_kill_strays (size_t *n_strays)
+_sbx_init_tree_kill_strays (size_t *n_found)
 {
-  bool ok;
+  const bool ok = read_children (SBX_INIT_FD_CHILDREN, add_stray);
 
-  n_strays_found = 0;
-  ok = read_children (SBX_INIT_FD_CHILDREN, add_stray);
-  ok = stop_and_kill () && ok;
-  *n_strays = n_strays_found;
+  return stop_and_kill (n_found) && ok;
+}
 
-  return ok;
+/* FALSE, too, when the list cannot be read. */
+bool
+_sbx_init_tree_has_no_strays (void)
+{
+  return read_children (SBX_INIT_FD_CHILDREN, _sbx_init_execs_is_child);
 }

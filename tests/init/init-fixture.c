@@ -25,6 +25,8 @@ sandbox_spawn (const char * const *arguments,
 {
   g_autoptr(GSubprocessLauncher) launcher = NULL;
   g_autoptr(GPtrArray) argv = g_ptr_array_new ();
+  g_autofree char *helper = g_test_build_filename (G_TEST_BUILT, "init", "init-helper", NULL);
+  const char *with_helper[] = { "--ro-bind", helper, "/run/helper" };
   g_autoptr(GError) error = NULL;
   GSubprocess *bwrap;
   const char *init = g_getenv ("SBX_INIT");
@@ -38,6 +40,8 @@ sandbox_spawn (const char * const *arguments,
   g_assert_nonnull (init);
   for (guint i = 0; i < G_N_ELEMENTS (base); i++)
     g_ptr_array_add (argv, (char *) base[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (with_helper); i++)
+    g_ptr_array_add (argv, (char *) with_helper[i]);
   for (guint i = 0; arguments != NULL && arguments[i] != NULL; i++)
     g_ptr_array_add (argv, (char *) arguments[i]);
   g_ptr_array_add (argv, (char *) "/run/libsbx/init");
@@ -225,12 +229,22 @@ open_output (Run   *run,
 }
 
 void
+run_start_bare (Run                  *run,
+                const SbxInitRequest *request)
+{
+  const SbxInitExecHandler handler = { started_cb, ended_cb };
+  g_autoptr(GError) error = NULL;
+
+  run->id = _sbx_init_channel_exec (run->sandbox->channel, request, &handler, run, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (run->n_started + run->n_ended, ==, 0);
+}
+
+void
 run_start (Run            *run,
            SbxInitRequest *request)
 {
   static const char * const environment[] = { "PATH=/usr/bin:/bin", "LC_ALL=C", NULL };
-  const SbxInitExecHandler handler = { started_cb, ended_cb };
-  g_autoptr(GError) error = NULL;
   int fds[2] = { -1, -1 };
 
   if (request->environment == NULL)
@@ -246,9 +260,7 @@ run_start (Run            *run,
       request->stderr_fd = fds[1] = open_output (run, 1);
     }
 
-  run->id = _sbx_init_channel_exec (run->sandbox->channel, request, &handler, run, NULL, &error);
-  g_assert_no_error (error);
-  g_assert_cmpint (run->n_started + run->n_ended, ==, 0);
+  run_start_bare (run, request);
 
   for (guint i = 0; i < 2; i++)
     if (fds[i] >= 0)
@@ -329,8 +341,8 @@ run_file_verb (Sandbox     *sandbox,
 int
 sandbox_count_others (Sandbox *sandbox)
 {
-  g_autoptr(Run) run = run_shell_wait (sandbox,
-                                       "n=0; for p in /proc/[0-9]*; do n=$((n + 1)); done; echo $n");
+  g_autoptr(Run) run = run_shell_wait (sandbox, "n=0; for p in /proc/[0-9]*; do n=$((n + 1)); "
+                                                "done; echo $n");
 
   assert_exited (run, 0);
 

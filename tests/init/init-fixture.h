@@ -58,6 +58,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Run, run_free)
 /* Fills in what is not given: pipes, an environment, "/". */
 void     run_start             (Run                       *run,
                                 SbxInitRequest            *request);
+/* Fills in nothing. */
+void     run_start_bare        (Run                       *run,
+                                const SbxInitRequest      *request);
 /* Until it ended and nobody holds its pipes. */
 void     run_wait              (Run                       *run);
 Run     *run_argv              (Sandbox                   *sandbox,
