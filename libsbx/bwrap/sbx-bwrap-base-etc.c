@@ -129,7 +129,8 @@ add_file (SbxBwrapBuilder *self,
     g_ptr_array_remove (self->plan->mounts, mount);
 }
 
-/* Whether all that is in the directory are a few small files for everybody, whose names come back. */
+/* Whether all that is in the directory are a few small files for everybody, whose names come
+ * back. */
 static GPtrArray *
 list_few_files (int fd)
 {

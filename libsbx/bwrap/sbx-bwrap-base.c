@@ -120,7 +120,8 @@ add_proc (SbxBwrapBuilder *self)
   _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_PROC, SBX_BWRAP_ORIGIN_BASE, "/proc", NULL,
                           "the sandbox's own processes");
 
-  /* A write there is a command to the kernel. The file system checks the owner, not capabilities. */
+  /* A write there is a command to the kernel. The file system checks the owner, not
+   * capabilities. */
   if (SBX_PROTECTS (T1))
     {
       add_proc_mask (self, SBX_BWRAP_MOUNT_RO_BIND, "/proc/sys", "settings of the kernel");

@@ -78,6 +78,8 @@ gboolean       _sbx_bwrap_repository_guard       (SbxBwrapBuilder    *self,
                                                   gboolean            entry,
                                                   GError            **error);
 
+/* An empty plan. */
+SbxBwrapPlan  *_sbx_bwrap_plan_alloc             (void);
 /* Drops what is not needed and puts the rest in order. */
 void           _sbx_bwrap_plan_order             (SbxBwrapPlan       *plan);
 /* Lists what of the host is mounted below what the plan binds. */

@@ -100,7 +100,8 @@ _sbx_bwrap_plan_find_submounts (SbxBwrapPlan  *plan,
   if (!g_file_get_contents ("/proc/self/mountinfo", &content, &size, &reason) ||
       size > MAX_MOUNTINFO)
     {
-      g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED, "The list of mounts cannot be read: %s",
+      g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED, "The list of mounts cannot be read: "
+                                                             "%s",
                    reason != NULL ? reason->message : "it is too long");
       return FALSE;
     }

@@ -224,8 +224,8 @@ add_toolchain (SbxBwrapBuilder  *self,
   return TRUE;
 }
 
-static SbxBwrapPlan *
-plan_alloc (void)
+SbxBwrapPlan *
+_sbx_bwrap_plan_alloc (void)
 {
   SbxBwrapPlan *self = g_atomic_rc_box_new0 (SbxBwrapPlan);
 
@@ -263,7 +263,7 @@ _sbx_bwrap_plan_new (const SbxBwrapPlanInput  *input,
                      GCancellable             *cancellable,
                      GError                  **error)
 {
-  g_autoptr(SbxBwrapPlan) plan = plan_alloc ();
+  g_autoptr(SbxBwrapPlan) plan = _sbx_bwrap_plan_alloc ();
   g_auto(SbxBwrapBuilder) builder = { input, cancellable, plan };
   const SbxBwrapReachPath *cwd;
 

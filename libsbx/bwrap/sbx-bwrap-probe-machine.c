@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 /*
- * What this machine allows. A trivial sandbox is tried; only when that fails are its parts tried one
- * by one and the settings of the kernel read, so that the answer is what to do rather than what
- * bubblewrap happened to say.
+ * What this machine allows. A trivial sandbox is tried; only when that fails are its parts tried
+ * one by one and the settings of the kernel read, so that the answer is what to do rather than
+ * what bubblewrap happened to say.
  */
 
 /* Stages of a probe: each sandbox leaves out one more thing than the one before. */

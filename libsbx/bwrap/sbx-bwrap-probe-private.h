@@ -34,9 +34,9 @@ typedef struct
   char       *remedy;    /* (nullable) translated: what to do */
 } SbxBwrapFinding;
 
-/* Looks for bubblewrap without running it: @explicit_path (nullable), else /usr/bin/bwrap, else PATH.
- * Refuses one that is setuid, below @home (nullable: the user's) or below one of @write (nullable).
- * Free with g_free(). */
+/* Looks for bubblewrap without running it: @explicit_path (nullable), else /usr/bin/bwrap, else
+ * PATH. Refuses one that is setuid, below @home (nullable: the user's) or below one of @write
+ * (nullable). Free with g_free(). */
 char            *_sbx_bwrap_probe_find           (const char            *explicit_path,
                                                   const char            *home,
                                                   const char * const    *write,

@@ -104,7 +104,8 @@ check_program (const char          *path,
                    _("is installed setuid, which has known holes; take that away with “chmod u-s”, "
                      "and allow unprivileged user namespaces"));
 
-  if (home_fd >= 0 && strcmp (real_home, "/") != 0 && _sbx_bwrap_path_is_below (real_path, real_home))
+  if (home_fd >= 0 && strcmp (real_home, "/") != 0 &&
+      _sbx_bwrap_path_is_below (real_path, real_home))
     return refuse (error, SBX_ERROR_NOT_ENFORCEABLE, path,
                    _("lies below the home directory, where any program can replace it; install the "
                      "package “bubblewrap”"));
@@ -213,8 +214,8 @@ open_cache_directory (gboolean make)
               : _sbx_open_beneath (fd, "libsbx", O_RDONLY | O_DIRECTORY, 0, NULL);
 }
 
-/* The cache is one line of numbers. A file of somebody else's, or one that others may write, or that
- * says anything else, is not there. */
+/* The cache is one line of numbers. A file of somebody else's, or one that others may write, or
+ * that says anything else, is not there. */
 static gboolean
 read_cache (const Identity  *identity,
             SbxBwrapOptions *options)
@@ -301,7 +302,8 @@ lists (const char *help,
 
   while ((at = strstr (at, option)) != NULL)
     {
-      if (at > help && g_ascii_isspace (at[-1]) && (at[length] == '\0' || g_ascii_isspace (at[length])))
+      if (at > help && g_ascii_isspace (at[-1]) &&
+          (at[length] == '\0' || g_ascii_isspace (at[length])))
         return TRUE;
 
       at += length;

@@ -78,7 +78,8 @@ refuse_kind (const char  *path,
   g_autofree char *shown = _sbx_path_show (path);
 
   g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_ENFORCEABLE,
-               _("“%s” is a symbolic link, or not what git makes there, and cannot be protected; ask "
+               _("“%s” is a symbolic link, or not what git makes there, and cannot be protected; "
+                 "ask "
                  "to read the repository only, or put the real thing in its place"), shown);
   return FALSE;
 }

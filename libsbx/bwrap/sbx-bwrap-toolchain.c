@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 /*
- * Tools that live below the home directory. A directory of programs alone is not enough, since their
- * libraries lie beside it; everything above would hand out tokens. So each program counts with the
- * tree that it was installed in.
+ * Tools that live below the home directory. A directory of programs alone is not enough, since
+ * their libraries lie beside it; everything above would hand out tokens. So each program counts
+ * with the tree that it was installed in.
  */
 
 #define MAX_PROGRAMS 4096
@@ -135,8 +135,9 @@ find_tree (Search     *self,
 
   if ((strcmp (name, "bin") == 0 || strcmp (name, "sbin") == 0) && is_acceptable (self, parent) &&
       !is_collection (self, parent) &&
+      !has_entry (parent, ".git") &&
       (has_entry (parent, "lib") || has_entry (parent, "lib64") || has_entry (parent, "libexec") ||
-       has_entry (parent, "pyvenv.cfg") || has_entry (parent, "pkg")) && !has_entry (parent, ".git"))
+       has_entry (parent, "pyvenv.cfg") || has_entry (parent, "pkg")))
     return g_steal_pointer (&parent);
 
   return g_strdup (program);

@@ -28,14 +28,14 @@
 #include <unistd.h>
 
 /*
- * The filter of every sandbox: what it does not name is allowed. It is there for what namespaces and
- * mounts cannot hold: parts of the kernel with a history of holes that no build needs, ways to make
- * namespaces in which a bind would protect no longer, and effects on processes or on counters that a
- * sandbox shares with others.
+ * The filter of every sandbox: what it does not name is allowed. It is there for what namespaces
+ * and mounts cannot hold: parts of the kernel with a history of holes that no build needs, ways to
+ * make namespaces in which a bind would protect no longer, and effects on processes or on counters
+ * that a sandbox shares with others.
  *
  * A filter cannot follow a pointer. A call that says behind a pointer what it does is therefore
- * ENOSYS, where programs are used to its absence and fall back: clone3(), openat2(), the mount calls
- * by descriptor.
+ * ENOSYS, where programs are used to its absence and fall back: clone3(), openat2(), the mount
+ * calls by descriptor.
  */
 
 /* The highest system call that was looked at: rseq_slice_yield. What a newer kernel adds is ENOSYS
@@ -105,69 +105,70 @@ deny_if (scmp_filter_ctx            ctx,
   } G_STMT_END
 
 /* Never needed inside, whatever the arguments are. */
+static const struct
+{
+  const char *name;
+  int         errsv;
+} refused_calls[] = {
+  /* The kernel's log and accounting; quotas. */
+  { "syslog", EPERM },
+  { "acct", EPERM },
+  { "quotactl", EPERM },
+  /* Obsolete, and hardly looked after. */
+  { "uselib", EPERM },
+  { "modify_ldt", EPERM },
+  /* Keyrings do not belong to a namespace. */
+  { "add_key", EPERM },
+  { "keyctl", EPERM },
+  { "request_key", EPERM },
+  /* Where memory lies is the machine's business. */
+  { "move_pages", EPERM },
+  { "migrate_pages", EPERM },
+  { "mbind", EPERM },
+  { "get_mempolicy", EPERM },
+  { "set_mempolicy", EPERM },
+  { "set_mempolicy_home_node", EPERM },
+  /* Namespaces and mounts: a bind protects in its own mount namespace only. */
+  { "unshare", EPERM },
+  { "setns", EPERM },
+  { "mount", EPERM },
+  { "umount", EPERM },
+  { "umount2", EPERM },
+  { "pivot_root", EPERM },
+  { "chroot", EPERM },
+  { "clone3", ENOSYS },
+  { "open_tree", ENOSYS },
+  { "move_mount", ENOSYS },
+  { "fsopen", ENOSYS },
+  { "fsconfig", ENOSYS },
+  { "fsmount", ENOSYS },
+  { "fspick", ENOSYS },
+  { "mount_setattr", ENOSYS },
+  /* Opens what no name inside leads to. */
+  { "open_by_handle_at", EPERM },
+  /* Large and often wrong parts of the kernel. io_uring also goes round this filter. */
+  { "bpf", EPERM },
+  { "perf_event_open", EPERM },
+  { "userfaultfd", EPERM },
+  { "io_uring_setup", ENOSYS },
+  { "io_uring_enter", ENOSYS },
+  { "io_uring_register", ENOSYS },
+  { "kexec_load", EPERM },
+  { "kexec_file_load", EPERM },
+  /* Another process's memory and descriptors. A debugger has ptrace(). */
+  { "process_vm_readv", EPERM },
+  { "process_vm_writev", EPERM },
+  { "pidfd_getfd", EPERM },
+};
+
 static void
 add_refused_calls (scmp_filter_ctx  ctx,
                    int             *result)
 {
-  static const struct
-  {
-    const char *name;
-    int         errsv;
-  } calls[] = {
-    /* The kernel's log and accounting; quotas. */
-    { "syslog", EPERM },
-    { "acct", EPERM },
-    { "quotactl", EPERM },
-    /* Obsolete, and hardly looked after. */
-    { "uselib", EPERM },
-    { "modify_ldt", EPERM },
-    /* Keyrings do not belong to a namespace. */
-    { "add_key", EPERM },
-    { "keyctl", EPERM },
-    { "request_key", EPERM },
-    /* Where memory lies is the machine's business. */
-    { "move_pages", EPERM },
-    { "migrate_pages", EPERM },
-    { "mbind", EPERM },
-    { "get_mempolicy", EPERM },
-    { "set_mempolicy", EPERM },
-    { "set_mempolicy_home_node", EPERM },
-    /* Namespaces and mounts: a bind protects in its own mount namespace only. */
-    { "unshare", EPERM },
-    { "setns", EPERM },
-    { "mount", EPERM },
-    { "umount", EPERM },
-    { "umount2", EPERM },
-    { "pivot_root", EPERM },
-    { "chroot", EPERM },
-    { "clone3", ENOSYS },
-    { "open_tree", ENOSYS },
-    { "move_mount", ENOSYS },
-    { "fsopen", ENOSYS },
-    { "fsconfig", ENOSYS },
-    { "fsmount", ENOSYS },
-    { "fspick", ENOSYS },
-    { "mount_setattr", ENOSYS },
-    /* Opens what no name inside leads to. */
-    { "open_by_handle_at", EPERM },
-    /* Large and often wrong parts of the kernel. io_uring also goes round this filter. */
-    { "bpf", EPERM },
-    { "perf_event_open", EPERM },
-    { "userfaultfd", EPERM },
-    { "io_uring_setup", ENOSYS },
-    { "io_uring_enter", ENOSYS },
-    { "io_uring_register", ENOSYS },
-    { "kexec_load", EPERM },
-    { "kexec_file_load", EPERM },
-    /* Another process's memory and descriptors. A debugger has ptrace(). */
-    { "process_vm_readv", EPERM },
-    { "process_vm_writev", EPERM },
-    { "pidfd_getfd", EPERM },
-  };
   gsize i;
 
-  for (i = 0; i < G_N_ELEMENTS (calls); i++)
-    deny_if (ctx, calls[i].errsv, calls[i].name, 0, NULL, result);
+  for (i = 0; i < G_N_ELEMENTS (refused_calls); i++)
+    deny_if (ctx, refused_calls[i].errsv, refused_calls[i].name, 0, NULL, result);
 
   deny_number (ctx, EPERM, CALL_QUOTACTL_FD, 0, NULL, result);
   deny_number (ctx, ENOSYS, CALL_OPEN_TREE_ATTR, 0, NULL, result);
@@ -230,8 +231,8 @@ add_socket_rules (scmp_filter_ctx  ctx,
 }
 
 /* Execution domains change how memory is laid out. Plain, 32 bits as uname() shows them, and no
- * randomization, which debuggers and sanitizers set, are harmless; so is the question, which has all
- * bits set. A rule compares an argument once, so the rest is put together from its bits. */
+ * randomization, which debuggers and sanitizers set, are harmless; so is the question, which has
+ * all bits set. A rule compares an argument once, so the rest is put together from its bits. */
 static void
 add_personality_rules (scmp_filter_ctx  ctx,
                        int             *result)

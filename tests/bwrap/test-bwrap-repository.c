@@ -88,22 +88,29 @@ test_work (void)
   test_place_init (&place);
   repo = g_build_filename (place.work, "repo", NULL);
   test_run_outside (place.operator_home,
-                    "printf '[user]\\n name = \"O \\\\\"Quoted\\\\\" Perator\" ; x\\n\\temail=o@example.org\\n'"
+                    "printf '[user]\\n name = \"O \\\\\"Quoted\\\\\" Perator\" ; "
+                    "x\\n\\temail=o@example.org\\n'"
                     " > .gitconfig");
   test_run_outside (place.work, MAKE_REPOSITORY);
 
-  must_work (&place, repo, "echo three >> file; git commit -qam three; git log -1 --format=%an%ae | "
+  must_work (&place, repo, "echo three >> file; git commit -qam three; git log -1 --format=%an%ae "
+                           "| "
                            "grep -x 'O \"Quoted\" Peratoro@example.org'; git status");
   must_work (&place, repo, "echo x >> file; git stash; git stash pop; git checkout file");
   must_work (&place, repo, "git rebase main other; git checkout main");
   must_work (&place, repo, "git merge -q --no-ff -m merged other");
   must_work (&place, repo, "git branch topic; git checkout -q topic; git checkout -q main; "
-                           "git branch -D topic; git tag v1; git reset -q --hard HEAD~1; git reflog");
-  must_work (&place, repo, "git gc -q --prune=now; git fsck; git pack-refs --all; git repack -q -a -d");
+                           "git branch -D topic; git tag v1; git reset -q --hard HEAD~1; git "
+                           "reflog");
+  must_work (&place, repo, "git gc -q --prune=now; git fsck; git pack-refs --all; git repack -q "
+                           "-a -d");
   must_work (&place, repo, "git clone -q . /tmp/copy; cd /tmp/copy; echo c > c; git add c; "
-                           "git commit -qm c; cd -; git fetch -q /tmp/copy main; git cherry-pick FETCH_HEAD");
-  must_work (&place, repo, "git worktree add -q /tmp/tree other; cd /tmp/tree; echo t > t; git add t; "
-                           "git commit -qm t; cd -; git worktree remove /tmp/tree; git worktree prune");
+                           "git commit -qm c; cd -; git fetch -q /tmp/copy main; git cherry-pick "
+                           "FETCH_HEAD");
+  must_work (&place, repo, "git worktree add -q /tmp/tree other; cd /tmp/tree; echo t > t; git "
+                           "add t; "
+                           "git commit -qm t; cd -; git worktree remove /tmp/tree; git worktree "
+                           "prune");
   must_work (&place, repo, "git rm -q file; git clean -fdx; git restore --staged --worktree file; "
                            "git bisect start; git bisect reset; git notes add -m n; git grep one");
 
@@ -164,7 +171,8 @@ test_attacks (void)
   for (; i < G_N_ELEMENTS (attacks); i++)
     {
       must_fail (plan, repo, attacks[i]);
-      test_run_outside (repo, "cmp .git/config ../config; test -d .git/objects; test -d .git/hooks");
+      test_run_outside (repo, "cmp .git/config ../config; test -d .git/objects; test -d "
+                              ".git/hooks");
     }
 
   remove_placeholders (plan);
@@ -192,14 +200,17 @@ test_nothing_runs (void)
                         "cp evil/config .git/config.worktree;"
                         "git config extensions.worktreeConfig true;"
                         "for h in post-checkout post-commit reference-transaction; do"
-                        "  printf '#!/bin/sh\\ntouch %s\\n' $T > .git/hooks/$h; chmod +x .git/hooks/$h;"
+                        "  printf '#!/bin/sh\\ntouch %s\\n' $T > .git/hooks/$h; chmod +x "
+                        ".git/hooks/$h;"
                         "done; mv .git .old; cp -r evil .git; true", &status);
   g_assert_cmpint (status, ==, 0);
 
-  test_run_outside (repo, "git status > /dev/null; git checkout -q other; git branch x; git checkout -q main; "
+  test_run_outside (repo, "git status > /dev/null; git checkout -q other; git branch x; git "
+                          "checkout -q main; "
                           "git commit -q --allow-empty -m z; test ! -e sprung");
   remove_placeholders (plan);
-  test_run_outside (repo, "git status > /dev/null; git commit -q --allow-empty -m z; test ! -e sprung");
+  test_run_outside (repo, "git status > /dev/null; git commit -q --allow-empty -m z; test ! -e "
+                          "sprung");
 }
 
 static void
@@ -233,8 +244,8 @@ test_linked_worktree (void)
   script = g_strdup_printf ("echo x > %s/worktrees/third/HEAD", main_git);
   must_fail (plan, tree, script);
   g_free (script);
-  script = g_strdup_printf ("rm -rf %s/worktrees/third; ! test -e %s/worktrees/third/HEAD", main_git,
-                            main_git);
+  script = g_strdup_printf ("rm -rf %s/worktrees/third; ! test -e %s/worktrees/third/HEAD",
+                            main_git, main_git);
   must_fail (plan, tree, script);
   g_free (script);
   script = g_strdup_printf ("cd %s/worktrees/linked && (echo x > commondir || echo x > gitdir || "
@@ -266,15 +277,18 @@ test_submodule (void)
   repo = g_build_filename (place.work, "repo", NULL);
   module = g_build_filename (repo, "lib", NULL);
   test_run_outside (place.work, MAKE_REPOSITORY "; cd ..; git clone -q repo upstream; cd repo; "
-                                "git -c protocol.file.allow=always submodule --quiet add $PWD/../upstream lib; "
+                                "git -c protocol.file.allow=always submodule --quiet add "
+                                "$PWD/../upstream lib; "
                                 "git commit -qm sub");
 
   /* From above: the module's directory is not to be written. */
-  must_work (&place, repo, "git submodule status; git status; cd lib; git log -1; ! echo x > ../.git/modules/lib/config");
+  must_work (&place, repo, "git submodule status; git status; cd lib; git log -1; ! echo x > "
+                           "../.git/modules/lib/config");
 
   /* By itself: it can be read, built and changed. */
   plan = plan_writing (&place, module, NULL);
-  output = test_run_in (plan, module, "set -e; git status; git log -1; echo x >> file; git diff | grep +x; "
+  output = test_run_in (plan, module, "set -e; git status; git log -1; echo x >> file; git diff | "
+                                      "grep +x; "
                                       "! git commit -qam x; ! rm .git; test ! -e ../file", &status);
   g_assert_cmpint (status, ==, 0);
   g_assert_cmpuint (plan->placeholders->len, ==, 0);
@@ -295,7 +309,8 @@ test_part (void)
   test_place_init (&place);
   part = g_build_filename (place.work, "repo/part", NULL);
   hooks = g_build_filename (place.work, "repo/.git/hooks", NULL);
-  test_run_outside (place.work, MAKE_REPOSITORY "; mkdir part; echo p > part/p; git add part; git commit -qm p");
+  test_run_outside (place.work, MAKE_REPOSITORY "; mkdir part; echo p > part/p; git add part; git "
+                                                "commit -qm p");
 
   plan = plan_writing (&place, part, NULL);
   output = test_run_in (plan, part, "git log -1 && echo x >> p && git diff -- . | grep +x && "
@@ -320,7 +335,8 @@ test_bare (void)
   bare = g_build_filename (place.work, "bare.git", NULL);
   test_run_outside (place.work, MAKE_REPOSITORY "; cd ..; git clone -q --bare repo bare.git; "
                                 "rm -r bare.git/hooks bare.git/info");
-  must_work (&place, bare, "git branch new; git log -1; git clone -q . /tmp/c; cd /tmp/c; echo n > n; "
+  must_work (&place, bare, "git branch new; git log -1; git clone -q . /tmp/c; cd /tmp/c; echo n "
+                           "> n; "
                            "git add n; git commit -qm n; git push -q origin main");
   plan = plan_writing (&place, bare, NULL);
   must_fail (plan, bare, "git config core.fsmonitor x");
@@ -345,7 +361,8 @@ test_pointers (void)
     { "echo nothing > .git", SBX_ERROR_INVALID, "names no git directory" },
     { "echo gitdir: gone > .git", SBX_ERROR_NOT_FOUND, "git worktree prune" },
     { "ln -s ../secret/.git .git", SBX_ERROR_NOT_ENFORCEABLE, "symbolic link" },
-    { "git init -q .; rm -rf .git/hooks; ln -s ../h .git/hooks", SBX_ERROR_NOT_ENFORCEABLE, "hooks" },
+    { "git init -q .; rm -rf .git/hooks; ln -s ../h .git/hooks", SBX_ERROR_NOT_ENFORCEABLE,
+      "hooks" },
     { "git init -q .; rm .git/config; mkfifo .git/config", SBX_ERROR_NOT_ENFORCEABLE, "config" },
     { "git init -q .; mkdir .git/commondir", SBX_ERROR_NOT_ENFORCEABLE, "commondir" },
   };
@@ -431,7 +448,8 @@ test_placeholders (void)
   /* One that somebody has filled since stays. */
   test_run_outside (repo, "echo '[a]' > .git/config.worktree; rm .git/gitdir; ln -s x .git/gitdir");
   remove_placeholders (plan);
-  test_run_outside (repo, "test -s .git/config.worktree; test -L .git/gitdir; test ! -e .git/commondir; "
+  test_run_outside (repo, "test -s .git/config.worktree; test -L .git/gitdir; test ! -e "
+                          ".git/commondir; "
                           "test -d .git/modules");
 }
 

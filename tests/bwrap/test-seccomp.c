@@ -134,8 +134,8 @@ try_all (gboolean filtered)
   g_auto(GStrv) lines = NULL;
   GHashTable *results = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   static const char * const always[] = {
-    "/usr/bin/bwrap", "--unshare-all", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--proc", "/proc",
-    "--dev", "/dev",
+    "/usr/bin/bwrap", "--unshare-all", "--cap-drop", "ALL", "--ro-bind", "/", "/",
+    "--proc", "/proc", "--dev", "/dev",
   };
   gsize i;
 
