@@ -43,6 +43,9 @@ run (SbxSession          *session,
   if (sbx_exec_result_get_outcome (result) == SBX_EXEC_OUTCOME_EXITED)
     return sbx_exec_result_get_exit_code (result);
 
+  if (sbx_exec_result_get_outcome (result) == SBX_EXEC_OUTCOME_SIGNALLED)
+    return 128 + sbx_exec_result_get_signal (result);
+
   fprintf (stderr, "run: %s\n", sbx_exec_result_get_message (result));
 
   return 1;

@@ -34,6 +34,8 @@ async function run(argv) {
 
         if (result.get_outcome() === Sbx.ExecOutcome.EXITED)
             return result.get_exit_code();
+        if (result.get_outcome() === Sbx.ExecOutcome.SIGNALLED)
+            return 128 + result.get_signal();
         printerr(`run.js: ${result.get_message()}`);
         return 1;
     } finally {

@@ -39,6 +39,8 @@ def main(argv):
 
     if result.get_outcome() == Sbx.ExecOutcome.EXITED:
         return result.get_exit_code()
+    if result.get_outcome() == Sbx.ExecOutcome.SIGNALLED:
+        return 128 + result.get_signal()
     print(f"run.py: {result.get_message()}", file=sys.stderr)
     return 1
 
