@@ -203,7 +203,7 @@ static void
 run_rounds (gpointer data)
 {
   const Rounds *self = data;
-  const gint64 deadline = g_get_monotonic_time () + 20 * G_USEC_PER_SEC;
+  const gint64 deadline = g_get_monotonic_time () + 5 * G_USEC_PER_SEC;
   int rounds = 0;
   int done = 0;
 
@@ -246,8 +246,6 @@ delete_swapped (gpointer data)
 
   while (g_get_monotonic_time () < end)
     {
-      g_autoptr(GError) error = NULL;
-
       test_make_dir (dir->fd, "made");
       test_make_file (dir->fd, "made/f", "x");
       g_assert_cmpint (symlinkat ("outside", dir->fd, "link"), ==, 0);
@@ -408,7 +406,7 @@ have_namespaces (void)
   if (pid == 0)
     {
       probe_namespaces (NULL);
-      _exit (0);
+      test_child_done ();
     }
 
   g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
@@ -450,10 +448,10 @@ delete_mounts (gpointer data)
   inside.fd = open (inside.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   g_assert_cmpint (inside.fd, >=, 0);
 
-  mount_at ("outside", dir, "t/a/bind", NULL, MS_BIND);
+  mount_at ("outside", dir, "t/a/bind", "none", MS_BIND);
   mount_at (NULL, dir, "t/b/tmpfs", "tmpfs", 0);
-  mount_at ("outside/d0/f", dir, "t/c/file", NULL, MS_BIND);
-  mount_at ("outside", dir, "top", NULL, MS_BIND);
+  mount_at ("outside/d0/f", dir, "t/c/file", "none", MS_BIND);
+  mount_at ("outside", dir, "top", "none", MS_BIND);
   test_make_dir (dir->fd, "t/b/tmpfs/d");
   test_make_file (dir->fd, "t/b/tmpfs/d/f", "x");
 

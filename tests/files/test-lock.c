@@ -120,7 +120,7 @@ test_fork_later (void)
         _exit (1);
 
       child_finds_free (&dir);
-      _exit (0);
+      test_child_done ();
     }
 
   _sbx_lock_release (fd);
@@ -153,7 +153,12 @@ test_killed (void)
 
       /* This one keeps the descriptor until the test is over. */
       if (fork () == 0)
-        _exit (read (end[0], &byte, 1) < 0);
+        {
+          if (read (end[0], &byte, 1) < 0)
+            _exit (1);
+
+          test_child_done ();
+        }
 
       if (write (ready[1], &byte, 1) != 1)
         _exit (1);
@@ -325,7 +330,7 @@ test_deleted_race (void)
       if (pids[i] == 0)
         {
           lock_and_delete (&dir, shared);
-          _exit (0);
+          test_child_done ();
         }
     }
 
