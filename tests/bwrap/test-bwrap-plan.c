@@ -27,6 +27,18 @@ find_mount (SbxBwrapPlan *plan,
   return NULL;
 }
 
+static SbxBwrapMountKind
+get_kind (SbxBwrapPlan *plan,
+          const char   *destination)
+{
+  const SbxBwrapMount *mount = find_mount (plan, destination);
+
+  if (mount == NULL)
+    g_error ("Nothing is at %s", destination);
+
+  return mount->kind;
+}
+
 static void
 assert_refused (TestPlace          *place,
                 const char         *cwd,
@@ -148,8 +160,8 @@ test_canonical (void)
   g_assert_cmpstr (plan->cwd, ==, real);
   g_assert_nonnull (find_mount (plan, real));
   g_assert_null (find_mount (plan, link));
-  g_assert_cmpint (find_mount (plan, real)->kind, ==, SBX_BWRAP_MOUNT_BIND);
-  g_assert_cmpint (find_mount (plan, odd)->kind, ==, SBX_BWRAP_MOUNT_RO_BIND);
+  g_assert_cmpint (get_kind (plan, real), ==, SBX_BWRAP_MOUNT_BIND);
+  g_assert_cmpint (get_kind (plan, odd), ==, SBX_BWRAP_MOUNT_RO_BIND);
 
   output = test_run_in (plan, plan->cwd, "touch here && ls -d ../a* > /dev/null && "
                                          "! touch ../a*/no 2>/dev/null && ! ls ../link 2>/dev/null",
@@ -184,10 +196,10 @@ test_nesting (void)
   plan = test_plan (&place, abcde, (const char *[]) { abc, "/usr/share", ab, NULL },
                     (const char *[]) { a, abcd, like, abcde, NULL }, &error);
   g_assert_no_error (error);
-  g_assert_cmpint (find_mount (plan, a)->kind, ==, SBX_BWRAP_MOUNT_BIND);
-  g_assert_cmpint (find_mount (plan, ab)->kind, ==, SBX_BWRAP_MOUNT_RO_BIND);
+  g_assert_cmpint (get_kind (plan, a), ==, SBX_BWRAP_MOUNT_BIND);
+  g_assert_cmpint (get_kind (plan, ab), ==, SBX_BWRAP_MOUNT_RO_BIND);
   g_assert_null (find_mount (plan, abc));
-  g_assert_cmpint (find_mount (plan, abcd)->kind, ==, SBX_BWRAP_MOUNT_BIND);
+  g_assert_cmpint (get_kind (plan, abcd), ==, SBX_BWRAP_MOUNT_BIND);
   g_assert_null (find_mount (plan, abcde));
   g_assert_nonnull (find_mount (plan, like));
   g_assert_null (find_mount (plan, "/usr/share"));
@@ -319,7 +331,7 @@ test_swap (void)
   test_run_outside (place.work, "mv given moved; ln -s secret given");
   output = test_run_in (plan, "/", "true", &status);
   g_test_message ("%s", output);
-  g_assert_true (status != 0 || find_mount (plan, given)->source_fd >= 0);
+  g_assert_cmpint (get_kind (plan, given), ==, SBX_BWRAP_MOUNT_BIND);
 
   g_free (output);
   output = test_run_in (plan, "/", "cat */work/given/s /tmp/*/work/given/s", &status);

@@ -58,6 +58,18 @@ find (GPtrArray  *findings,
   return NULL;
 }
 
+static gboolean
+is_ok (GPtrArray  *findings,
+       const char *id)
+{
+  const SbxBwrapFinding *finding = find (findings, id);
+
+  if (finding == NULL)
+    g_error ("Nothing is said about %s", id);
+
+  return finding->ok;
+}
+
 static char *
 make_program (TestPlace  *place,
               const char *name,
@@ -248,11 +260,11 @@ test_good_machine (void)
 {
   g_autoptr(GPtrArray) findings = probe (NULL);
 
-  g_assert_true (find (findings, "bubblewrap")->ok);
-  g_assert_true (find (findings, "user-namespaces")->ok);
-  g_assert_true (find (findings, "sandbox")->ok);
-  g_assert_true (find (findings, "seccomp")->ok);
-  g_assert_cmpint (find (findings, "ordinary-user")->ok, ==, geteuid () != 0);
+  g_assert_true (is_ok (findings, "bubblewrap"));
+  g_assert_true (is_ok (findings, "user-namespaces"));
+  g_assert_true (is_ok (findings, "sandbox"));
+  g_assert_true (is_ok (findings, "seccomp"));
+  g_assert_cmpint (is_ok (findings, "ordinary-user"), ==, geteuid () != 0);
   g_assert_null (_sbx_bwrap_probe_to_error (findings));
 }
 
@@ -262,7 +274,7 @@ test_no_bubblewrap (void)
   g_autoptr(GPtrArray) findings = probe ("/no/such/bwrap");
   g_autoptr(GError) error = _sbx_bwrap_probe_to_error (findings);
 
-  g_assert_false (find (findings, "bubblewrap")->ok);
+  g_assert_false (is_ok (findings, "bubblewrap"));
   g_assert_error (error, SBX_ERROR, SBX_ERROR_NOT_ENFORCEABLE);
 }
 
