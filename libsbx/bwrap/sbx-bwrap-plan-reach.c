@@ -225,8 +225,6 @@ explain_failure (const char    *field,
                  const GError  *reason,
                  GError       **error)
 {
-  g_autofree char *shown = NULL;
-
   if (g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
     return refuse (error, SBX_ERROR_NOT_FOUND, field, path, _("does not exist"));
 

@@ -373,9 +373,12 @@ append_from_fd (GByteArray *program,
 static int
 add_rules (scmp_filter_ctx ctx)
 {
-  /* A program of another architecture ends with SIGSYS: the rules would not be its own. */
-  int rules_result = seccomp_attr_set (ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+  int rules_result = 0;
   int *result = &rules_result;
+
+  /* A program of another architecture ends with SIGSYS: the rules would not be its own. Where this
+   * cannot be set only the thread that called ends, which is as good. */
+  seccomp_attr_set (ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 
   add_refused_calls (ctx, result);
   add_namespace_flags (ctx, result);
@@ -430,12 +433,13 @@ _sbx_seccomp_open (GError **error)
 {
   static GMutex lock;
   static GBytes *filter;   /* kept for the life of the process */
-  g_autoptr(GMutexLocker) locker = g_mutex_locker_new (&lock);
   gconstpointer data;
   gsize size;
 
+  g_mutex_lock (&lock);
   if (filter == NULL)
     filter = compile (error);
+  g_mutex_unlock (&lock);
 
   if (filter == NULL)
     return -1;
