@@ -177,6 +177,9 @@ def main():
     if len(sys.argv) != 2:
         print("Usage: demo.py SBX-TOOL", file=sys.stderr)
         return 2
+    if not os.access(sys.argv[1], os.X_OK):
+        print(f"{sys.argv[1]} cannot be run; build it first: ./bootstrap demo", file=sys.stderr)
+        return 2
     with tempfile.TemporaryDirectory(prefix="sbx-demo-") as directory:
         project = Path(directory).resolve() / "roman"
         shutil.copytree(PROJECT, project)
