@@ -22,8 +22,8 @@ G_BEGIN_DECLS
 int      _sbx_bwrap_note_lock   (int                sessions_fd,
                                  GError           **error);
 
-/* Which of the plan's placeholders this session answers for: what it makes, and what another session
- * made. What the user made stays out. */
+/* Which of the plan's placeholders this session answers for: what it makes, and what another
+ * session made. What the user made stays out. */
 gboolean _sbx_bwrap_note_write  (int                sessions_fd,
                                  int                dir_fd,
                                  SbxBwrapPlan      *plan,

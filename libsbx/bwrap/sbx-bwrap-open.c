@@ -179,7 +179,8 @@ explained_cb (GObject      *object,
   answer_error (open);
 }
 
-/* Bubblewrap's own words tell little. Where it failed, find out what this machine does not allow. */
+/* Bubblewrap's own words tell little. Where it failed, find out what this machine does not
+ * allow. */
 static void
 explain (Open *open)
 {

@@ -26,8 +26,8 @@
  * ```
  *
  * A sandbox has user, process, network, host name, IPC and cgroup namespaces of its own and no
- * capabilities. It sees the system's programs, what its reach names, a `/tmp` of its own, and a home
- * directory that is kept for the project, so that caches stay warm. It has no network.
+ * capabilities. It sees the system's programs, what its reach names, a `/tmp` of its own, and a
+ * home directory that is kept for the project, so that caches stay warm. It has no network.
  *
  * What was asked for and this machine cannot enforce is an error, never a weaker sandbox;
  * [method@BwrapProvider.diagnose_async] says what is missing.
@@ -247,7 +247,7 @@ sbx_bwrap_provider_new (void)
  */
 void
 sbx_bwrap_provider_set_program (SbxBwrapProvider *self,
-                               const char       *program)
+                                const char       *program)
 {
   g_return_if_fail (SBX_IS_BWRAP_PROVIDER (self));
 
@@ -288,7 +288,7 @@ sbx_bwrap_provider_get_program (SbxBwrapProvider *self)
  */
 void
 sbx_bwrap_provider_set_data_dir (SbxBwrapProvider *self,
-                                const char       *data_dir)
+                                 const char       *data_dir)
 {
   g_autofree char *path = NULL;
 
@@ -334,7 +334,7 @@ sbx_bwrap_provider_get_data_dir (SbxBwrapProvider *self)
  */
 void
 sbx_bwrap_provider_set_toolchain (SbxBwrapProvider *self,
-                                 gboolean          toolchain)
+                                  gboolean          toolchain)
 {
   g_return_if_fail (SBX_IS_BWRAP_PROVIDER (self));
 
@@ -375,7 +375,7 @@ sbx_bwrap_provider_get_toolchain (SbxBwrapProvider *self)
  */
 void
 sbx_bwrap_provider_set_fresh_home (SbxBwrapProvider *self,
-                                  gboolean          fresh_home)
+                                   gboolean          fresh_home)
 {
   g_return_if_fail (SBX_IS_BWRAP_PROVIDER (self));
 

@@ -22,8 +22,8 @@
 
 /*
  * The file verbs. Each is done by a worker inside the sandbox, with the sandbox's rights and seen
- * through its mounts, so that no name that a command swaps meanwhile can lead outside. Content comes
- * through pipes and is bounded here as well: what is inside may lie.
+ * through its mounts, so that no name that a command swaps meanwhile can lead outside. Content
+ * comes through pipes and is bounded here as well: what is inside may lie.
  */
 
 #define MAX_ENTRIES 100000

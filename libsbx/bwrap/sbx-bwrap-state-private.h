@@ -46,8 +46,8 @@ SbxBwrapState *_sbx_bwrap_state_new    (const char     *data_path,
                                         GError        **error);
 void           _sbx_bwrap_state_free   (SbxBwrapState  *self);
 
-/* Notes the placeholders of the plan, makes them, and notes what was made. The caller holds the lock
- * on the notes since before the plan was made. */
+/* Notes the placeholders of the plan, makes them, and notes what was made. The caller holds the
+ * lock on the notes since before the plan was made. */
 gboolean       _sbx_bwrap_state_place  (SbxBwrapState  *self,
                                         SbxBwrapPlan   *plan,
                                         GError        **error);

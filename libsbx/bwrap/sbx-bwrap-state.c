@@ -62,8 +62,8 @@ open_data_dir (const char  *data_path,
   return g_steal_fd (&fd);
 }
 
-/* A new directory with the lock on it: in between, another process that sweeps may take either away,
- * and then a new name is tried. */
+/* A new directory with the lock on it: in between, another process that sweeps may take either
+ * away, and then a new name is tried. */
 static gboolean
 claim_directory (SbxBwrapState  *self,
                  GError        **error)

@@ -14,7 +14,8 @@ char **_sbx_bwrap_sweep        (const char    *data_path,
                                 GCancellable  *cancellable,
                                 GError       **error);
 
-/* The same once in this process, before its first sandbox. What fails is tried again by the next. */
+/* The same once in this process, before its first sandbox. What fails is tried again by the
+ * next. */
 void   _sbx_bwrap_sweep_once   (const char    *data_path,
                                 GCancellable  *cancellable);
 

@@ -20,8 +20,8 @@ own_session_cb (gpointer user_data)
 static GSubprocessFlags
 choose_flags (void)
 {
-  /* What a child finds at 0, 1 or 2 might be the caller's terminal, and bwrap would show that to the
-   * sandbox as /dev/console. */
+  /* What a child finds at 0, 1 or 2 might be the caller's terminal, and bwrap would show that to
+   * the sandbox as /dev/console. */
   if (!SBX_PROTECTS (T2))
     return G_SUBPROCESS_FLAGS_STDIN_INHERIT | G_SUBPROCESS_FLAGS_STDERR_PIPE;
 

@@ -53,13 +53,14 @@ _sbx_socket_kill_holders (guint64 inode,
 
   while ((entry = readdir (proc)) != NULL)
     {
-      const int pid = g_ascii_isdigit (entry->d_name[0]) ? (int) g_ascii_strtoll (entry->d_name, NULL, 10) : 0;
+      const int pid = (int) g_ascii_strtoll (entry->d_name, NULL, 10);
       sbx_autofd int pidfd = -1;
 
       if (pid <= 0 || !holds (entry->d_name, inode, fd_number))
         continue;
 
-      /* Looked at once more through the descriptor's lifetime: the number may be another's by now. */
+      /* Looked at once more through the descriptor's lifetime: the number may be another's by
+       * now. */
       pidfd = (int) syscall (SYS_pidfd_open, pid, 0);
       if (pidfd >= 0 && holds (entry->d_name, inode, fd_number))
         syscall (SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);

@@ -41,8 +41,8 @@ make_plan (const char *dir)
   return plan;
 }
 
-/* bwrap reads its arguments and copies files from where the offset of a descriptor is, so that every
- * run needs them rewound. */
+/* bwrap reads its arguments and copies files from where the offset of a descriptor is, so that
+ * every run needs them rewound. */
 static double
 run_bare (SbxBwrapArguments *arguments,
           const int         *fds)

@@ -28,7 +28,8 @@ void   bench_sample_clear  (BenchSample        *self);
 double bench_spawn         (const char * const *argv,
                             const int          *fds);
 
-/* Prints one line of the report: what, the figure, the floor or peer, and the goal for the ratio. */
+/* Prints one line of the report: what, the figure, the floor or peer, and the goal for the
+ * ratio. */
 void   bench_report        (const char         *what,
                             double              ours,
                             const char         *peer,
