@@ -169,10 +169,14 @@ void
 sbx_command_set_cwd (SbxCommand *self,
                      const char *cwd)
 {
+  char *copy;
+
   g_return_if_fail (SBX_IS_COMMAND (self));
 
+  /* It may be our own. */
+  copy = g_strdup (cwd);
   g_free (self->cwd);
-  self->cwd = g_strdup (cwd);
+  self->cwd = copy;
 }
 
 /**
@@ -460,7 +464,8 @@ sbx_command_get_columns (SbxCommand *self)
  * Sets how much of each of standard output and standard error the result keeps.
  *
  * The first bytes are kept, and the result tells how many more there were. Signals and pipes carry
- * the whole output whatever the limit. What is read from a pipe is not kept.
+ * the whole output whatever the limit. What is read from a pipe is not kept, and never is more
+ * than 1 GiB.
  *
  * Since: 1.0
  */
@@ -491,6 +496,29 @@ sbx_command_get_collect_limit (SbxCommand *self)
   return self->collect_limit;
 }
 
+static gboolean
+validate_stdin (SbxCommand  *self,
+                GError     **error)
+{
+  if (self->terminal && self->stdin_source != SBX_STDIN_NULL)
+    {
+      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_INVALID,
+                           _("A command with a terminal reads from the terminal; give it no other "
+                             "standard input"));
+      return FALSE;
+    }
+
+  if (self->stdin_source == SBX_STDIN_BYTES && self->stdin_bytes == NULL)
+    {
+      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_INVALID,
+                           _("The command is to read bytes and was given none; set them, be they "
+                             "empty"));
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
 /**
  * sbx_command_validate:
  * @self: a command
@@ -498,8 +526,9 @@ sbx_command_get_collect_limit (SbxCommand *self)
  *
  * Checks what can be checked before the command is run.
  *
- * There must be a program, every variable must have a name that a variable can have, and a command
- * with a terminal reads from that. An error is %SBX_ERROR_INVALID.
+ * There must be a program, every variable must have a name that a variable can have, a working
+ * directory cannot be empty, a command with a terminal reads from that, and one that reads bytes
+ * was given some. An error is %SBX_ERROR_INVALID.
  *
  * Returns: %TRUE if the command makes sense
  *
@@ -519,13 +548,13 @@ sbx_command_validate (SbxCommand  *self,
       return FALSE;
     }
 
-  if (self->terminal && self->stdin_source != SBX_STDIN_NULL)
+  if (self->cwd != NULL && *self->cwd == '\0')
     {
       g_set_error_literal (error, SBX_ERROR, SBX_ERROR_INVALID,
-                           _("A command with a terminal reads from the terminal; give it no other "
-                             "standard input"));
+                           _("The working directory of the command is empty; name one, or none for "
+                             "the session's own"));
       return FALSE;
     }
 
-  return _sbx_environment_validate (&self->environment, error);
+  return validate_stdin (self, error) && _sbx_environment_validate (&self->environment, error);
 }

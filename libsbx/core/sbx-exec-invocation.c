@@ -10,6 +10,7 @@
 #include "core/sbx-invocation-private.h"
 #include "core/sbx-process-private.h"
 
+#include <errno.h>
 #include <glib/gi18n-lib.h>
 #include <unistd.h>
 
@@ -34,7 +35,8 @@
  *
  * When [method@Invocation.get_cancellable] is cancelled the command must be ended; answer then with
  * how it ended. That is also how a time-out arrives, so that an implementation need not look at
- * the command's own.
+ * the command's own. End it with `SIGKILL`: a command that exits when it is merely asked to has
+ * ended by itself, and its caller is told so.
  *
  * See [class@Invocation] for what all invocations have in common.
  *
@@ -45,7 +47,9 @@ struct _SbxExecInvocation
 {
   SbxInvocation  parent_instance;
 
-  SbxProcess    *process;
+  SbxCommand    *command;
+  SbxProcess    *process;     /* until the call is over: who keeps this keeps no more than this */
+  GInputStream  *no_input;
 };
 
 G_DEFINE_FINAL_TYPE (SbxExecInvocation, sbx_exec_invocation, SBX_TYPE_INVOCATION)
@@ -65,7 +69,9 @@ sbx_exec_invocation_finalize (GObject *object)
 {
   SbxExecInvocation *self = SBX_EXEC_INVOCATION (object);
 
+  g_clear_object (&self->command);
   g_clear_object (&self->process);
+  g_clear_object (&self->no_input);
 
   G_OBJECT_CLASS (sbx_exec_invocation_parent_class)->finalize (object);
 }
@@ -135,8 +141,15 @@ _sbx_exec_invocation_new (SbxProcess *process)
   SbxExecInvocation *self = g_object_new (SBX_TYPE_EXEC_INVOCATION, NULL);
 
   self->process = g_object_ref (process);
+  self->command = g_object_ref (sbx_process_get_command (process));
 
   return self;
+}
+
+void
+_sbx_exec_invocation_release (SbxExecInvocation *self)
+{
+  g_clear_object (&self->process);
 }
 
 gboolean
@@ -183,7 +196,7 @@ sbx_exec_invocation_get_command (SbxExecInvocation *self)
 {
   g_return_val_if_fail (SBX_IS_EXEC_INVOCATION (self), NULL);
 
-  return sbx_process_get_command (self->process);
+  return self->command;
 }
 
 /**
@@ -192,6 +205,9 @@ sbx_exec_invocation_get_command (SbxExecInvocation *self)
  * @process_id: (nullable): what to call the process, or %NULL
  *
  * Says that the command runs.
+ *
+ * Output that comes before is held back until then. A command that is answered without it is taken
+ * to have been started.
  *
  * Since: 1.0
  */
@@ -210,10 +226,15 @@ emit_output (SbxExecInvocation *self,
              SbxStream          stream,
              GBytes            *bytes)
 {
+  g_autoptr(SbxExecInvocation) keep = g_object_ref (self);
+  g_autoptr(SbxProcess) process = NULL;
   g_autoptr(GError) error = NULL;
 
-  if (sbx_invocation_is_answered (SBX_INVOCATION (self)) ||
-      _sbx_output_push (_sbx_process_get_output (self->process, stream), bytes))
+  if (sbx_invocation_is_answered (SBX_INVOCATION (self)))
+    return;
+
+  process = g_object_ref (self->process);
+  if (_sbx_output_push (_sbx_process_get_output (process, stream), bytes))
     return;
 
   error = g_error_new_literal (SBX_ERROR, SBX_ERROR_TOO_LARGE,
@@ -272,7 +293,7 @@ sbx_exec_invocation_emit_stderr (SbxExecInvocation *self,
  * [signal@ExecInvocation::credit]. An implementation that never waits has its call ended once
  * 64 MiB wait for a reader.
  *
- * Returns: bytes; negative when overdrawn
+ * Returns: bytes; negative when overdrawn, 0 when the call is over
  *
  * Since: 1.0
  */
@@ -280,6 +301,9 @@ gint64
 sbx_exec_invocation_get_credit (SbxExecInvocation *self)
 {
   g_return_val_if_fail (SBX_IS_EXEC_INVOCATION (self), 0);
+
+  if (self->process == NULL)
+    return 0;
 
   return MIN (_sbx_output_get_credit (_sbx_process_get_output (self->process, SBX_STREAM_STDOUT)),
               _sbx_output_get_credit (_sbx_process_get_output (self->process, SBX_STREAM_STDERR)));
@@ -300,7 +324,13 @@ sbx_exec_invocation_get_stdin (SbxExecInvocation *self)
 {
   g_return_val_if_fail (SBX_IS_EXEC_INVOCATION (self), NULL);
 
-  return _sbx_input_get_reader (_sbx_process_get_input (self->process));
+  if (self->process != NULL)
+    return _sbx_input_get_reader (_sbx_process_get_input (self->process));
+
+  if (self->no_input == NULL)
+    self->no_input = g_memory_input_stream_new ();
+
+  return self->no_input;
 }
 
 /**
@@ -320,6 +350,9 @@ sbx_exec_invocation_steal_stdin_fd (SbxExecInvocation *self)
 {
   g_return_val_if_fail (SBX_IS_EXEC_INVOCATION (self), -1);
 
+  if (self->process == NULL)
+    return -1;
+
   return _sbx_input_steal_fd (_sbx_process_get_input (self->process));
 }
 
@@ -328,10 +361,22 @@ steal_output (SbxExecInvocation *self,
               SbxStream          stream)
 {
   g_autoptr(GError) error = NULL;
-  const int fd = _sbx_output_steal_fd (_sbx_process_get_output (self->process, stream), &error);
+  int fd;
 
-  if (fd < 0 && error != NULL)
-    g_debug ("No pipe for a command: %s", error->message);
+  if (self->process == NULL)
+    {
+      errno = EBADF;
+      return -1;
+    }
+
+  fd = _sbx_output_steal_fd (_sbx_process_get_output (self->process, stream), &error);
+  if (error != NULL)
+    {
+      const int saved = errno;
+
+      g_debug ("No pipe for a command: %s", error->message);
+      errno = saved;
+    }
 
   return fd;
 }
@@ -345,7 +390,8 @@ steal_output (SbxExecInvocation *self,
  * It is one end of a pipe that was made for this command; the other end is read here. The caller
  * closes it when the command has it.
  *
- * Returns: a descriptor, or -1 with `errno` set if no pipe could be made
+ * Returns: a descriptor, or -1 with `errno` set if no pipe could be made, or if it was taken
+ *   already
  *
  * Since: 1.0
  */
@@ -365,7 +411,8 @@ sbx_exec_invocation_steal_stdout_fd (SbxExecInvocation *self)
  *
  * All else is as with [method@ExecInvocation.steal_stdout_fd].
  *
- * Returns: a descriptor, or -1 with `errno` set if no pipe could be made
+ * Returns: a descriptor, or -1 with `errno` set if no pipe could be made, or if it was taken
+ *   already
  *
  * Since: 1.0
  */
@@ -405,11 +452,7 @@ static void
 return_result (SbxExecInvocation *self,
                SbxExecResult     *taken)
 {
-  g_autoptr(SbxExecResult) result = taken;
-  g_autoptr(GTask) task = _sbx_invocation_take_task (SBX_INVOCATION (self), result);
-
-  if (task != NULL)
-    g_task_return_pointer (task, g_steal_pointer (&result), g_object_unref);
+  _sbx_invocation_return (SBX_INVOCATION (self), taken, g_object_unref);
 }
 
 /**
@@ -426,6 +469,7 @@ sbx_exec_invocation_return_exited (SbxExecInvocation *self,
                                    int                exit_code)
 {
   g_return_if_fail (SBX_IS_EXEC_INVOCATION (self));
+  g_return_if_fail (exit_code >= 0 && exit_code <= 255);
 
   return_result (self, _sbx_exec_result_new_exited (exit_code));
 }
@@ -446,6 +490,7 @@ sbx_exec_invocation_return_signalled (SbxExecInvocation *self,
                                       gboolean           core_dumped)
 {
   g_return_if_fail (SBX_IS_EXEC_INVOCATION (self));
+  g_return_if_fail (signal_number > 0);
 
   return_result (self, _sbx_exec_result_new_signalled (signal_number, core_dumped));
 }

@@ -6,6 +6,8 @@
 
 #include "core/sbx-exec-result-private.h"
 
+#include <glib/gi18n-lib.h>
+
 /**
  * SbxExecResult:
  *
@@ -91,7 +93,9 @@ SbxExecResult *
 _sbx_exec_result_new_signalled (int      signal_number,
                                 gboolean core_dumped)
 {
-  SbxExecResult *self = result_new (SBX_EXEC_OUTCOME_SIGNALLED, NULL);
+  g_autofree char *message = g_strdup_printf (_("The command was ended by signal %d (%s)"),
+                                              signal_number, g_strsignal (signal_number));
+  SbxExecResult *self = result_new (SBX_EXEC_OUTCOME_SIGNALLED, message);
 
   self->signal_number = signal_number;
   self->core_dumped = core_dumped;
@@ -102,7 +106,8 @@ _sbx_exec_result_new_signalled (int      signal_number,
 SbxExecResult *
 _sbx_exec_result_new_timed_out (void)
 {
-  return result_new (SBX_EXEC_OUTCOME_TIMED_OUT, NULL);
+  return result_new (SBX_EXEC_OUTCOME_TIMED_OUT,
+                     _("The command took longer than it may, and was ended"));
 }
 
 SbxExecResult *
@@ -271,8 +276,7 @@ sbx_exec_result_get_errno (SbxExecResult *self)
  *
  * Gets what there is to say about the outcome, for a person to read.
  *
- * Returns: (transfer none) (nullable): a message, or %NULL where the
- *   outcome says it all
+ * Returns: (transfer none) (nullable): a message, or %NULL if the command ended by itself
  *
  * Since: 1.0
  */

@@ -8,6 +8,8 @@
 
 #include "core/sbx-invocation-private.h"
 
+#include <glib/gi18n-lib.h>
+
 /**
  * SbxCloseInvocation:
  *
@@ -46,13 +48,9 @@ sbx_close_invocation_init (SbxCloseInvocation *self)
 void
 sbx_close_invocation_return_done (SbxCloseInvocation *self)
 {
-  g_autoptr(GTask) task = NULL;
-
   g_return_if_fail (SBX_IS_CLOSE_INVOCATION (self));
 
-  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
-  if (task != NULL)
-    g_task_return_boolean (task, TRUE);
+  _sbx_invocation_return (SBX_INVOCATION (self), NULL, NULL);
 }
 
 /**
@@ -94,13 +92,9 @@ sbx_file_invocation_init (SbxFileInvocation *self)
 void
 sbx_file_invocation_return_done (SbxFileInvocation *self)
 {
-  g_autoptr(GTask) task = NULL;
-
   g_return_if_fail (SBX_IS_FILE_INVOCATION (self));
 
-  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
-  if (task != NULL)
-    g_task_return_boolean (task, TRUE);
+  _sbx_invocation_return (SBX_INVOCATION (self), NULL, NULL);
 }
 
 /**
@@ -116,6 +110,8 @@ sbx_file_invocation_return_done (SbxFileInvocation *self)
 struct _SbxReadFileInvocation
 {
   SbxInvocation parent_instance;
+
+  guint64       max_size;
 };
 
 G_DEFINE_FINAL_TYPE (SbxReadFileInvocation, sbx_read_file_invocation, SBX_TYPE_INVOCATION)
@@ -128,6 +124,14 @@ sbx_read_file_invocation_class_init (SbxReadFileInvocationClass *klass)
 static void
 sbx_read_file_invocation_init (SbxReadFileInvocation *self)
 {
+  self->max_size = G_MAXUINT64;
+}
+
+void
+_sbx_read_file_invocation_set_max_size (SbxReadFileInvocation *self,
+                                        guint64                max_size)
+{
+  self->max_size = max_size;
 }
 
 /**
@@ -137,20 +141,27 @@ sbx_read_file_invocation_init (SbxReadFileInvocation *self)
  *
  * Answers with the content of a file.
  *
+ * More than the caller's limit is answered with %SBX_ERROR_TOO_LARGE instead.
+ *
  * Since: 1.0
  */
 void
 sbx_read_file_invocation_return_bytes (SbxReadFileInvocation *self,
                                        GBytes                *bytes)
 {
-  g_autoptr(GTask) task = NULL;
-
   g_return_if_fail (SBX_IS_READ_FILE_INVOCATION (self));
   g_return_if_fail (bytes != NULL);
 
-  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
-  if (task != NULL)
-    g_task_return_pointer (task, g_bytes_ref (bytes), (GDestroyNotify) g_bytes_unref);
+  /* What the caller would not have, whoever the provider is. */
+  if (g_bytes_get_size (bytes) > self->max_size)
+    {
+      sbx_invocation_return_error (SBX_INVOCATION (self), SBX_ERROR_TOO_LARGE,
+                                   _("The file is larger than the limit that was given"));
+      return;
+    }
+
+  _sbx_invocation_return (SBX_INVOCATION (self), g_bytes_ref (bytes),
+                          (GDestroyNotify) g_bytes_unref);
 }
 
 /**
@@ -193,14 +204,10 @@ void
 sbx_temp_dir_invocation_return_path (SbxTempDirInvocation *self,
                                      const char           *path)
 {
-  g_autoptr(GTask) task = NULL;
-
   g_return_if_fail (SBX_IS_TEMP_DIR_INVOCATION (self));
   g_return_if_fail (path != NULL);
 
-  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
-  if (task != NULL)
-    g_task_return_pointer (task, g_strdup (path), g_free);
+  _sbx_invocation_return (SBX_INVOCATION (self), g_strdup (path), g_free);
 }
 
 /**
@@ -243,14 +250,10 @@ void
 sbx_list_dir_invocation_return_infos (SbxListDirInvocation *self,
                                       GListModel           *infos)
 {
-  g_autoptr(GTask) task = NULL;
-
   g_return_if_fail (SBX_IS_LIST_DIR_INVOCATION (self));
   g_return_if_fail (G_IS_LIST_MODEL (infos));
 
-  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
-  if (task != NULL)
-    g_task_return_pointer (task, g_object_ref (infos), g_object_unref);
+  _sbx_invocation_return (SBX_INVOCATION (self), g_object_ref (infos), g_object_unref);
 }
 
 /**
@@ -293,12 +296,8 @@ void
 sbx_stat_invocation_return_info (SbxStatInvocation *self,
                                  GFileInfo         *info)
 {
-  g_autoptr(GTask) task = NULL;
-
   g_return_if_fail (SBX_IS_STAT_INVOCATION (self));
   g_return_if_fail (G_IS_FILE_INFO (info));
 
-  task = _sbx_invocation_take_task (SBX_INVOCATION (self), NULL);
-  if (task != NULL)
-    g_task_return_pointer (task, g_object_ref (info), g_object_unref);
+  _sbx_invocation_return (SBX_INVOCATION (self), g_object_ref (info), g_object_unref);
 }

@@ -14,9 +14,9 @@
  * One call that an implementation has to answer.
  *
  * Whoever implements [iface@Provider] or [class@Session] is handed a kind of this for each call, in
- * the manner of [class@Gio.DBusMethodInvocation], and answers it once: at once or later, with one of
- * the functions of its kind, or with an error. An invocation that is dropped without an answer is
- * answered with %SBX_ERROR_UNANSWERED, so that no call can be lost.
+ * the manner of [class@Gio.DBusMethodInvocation], and answers it once: at once or later, with one
+ * of the functions of its kind, or with an error. An invocation that is dropped without an answer
+ * is answered with %SBX_ERROR_UNANSWERED, so that no call can be lost.
  *
  * When the caller cancels, or has no more time, [method@Invocation.get_cancellable] is cancelled.
  * The implementation then stops what it is doing and answers. If it does not do so soon the caller
@@ -35,8 +35,15 @@ typedef struct
   GCancellable             *cancellable;    /* the implementation's */
   GSource                  *cancel_source;
   GSource                  *grace_source;
+  GError                   *end_reason;     /* why the implementation was asked to end */
   guint                     grace_ms;
   guint                     answered : 1;   /* by the implementation */
+  guint                     calling : 1;    /* the implementation's function has not returned */
+
+  GTask                    *held_task;      /* with its answer, while that is so */
+  gpointer                  held_value;
+  GDestroyNotify            held_free;
+  GError                   *held_error;
 
   SbxInvocationSettledFunc  settled;
   gpointer                  settled_data;
@@ -70,31 +77,105 @@ sbx_invocation_steal_task (SbxInvocation *self)
   return g_steal_pointer (&priv->task);
 }
 
+/* Returns @task, which is taken as the rest is. */
+static void
+complete (GTask          *task,
+          gpointer        value,
+          GDestroyNotify  free_value,
+          GError         *error)
+{
+  if (error != NULL)
+    g_task_return_error (task, error);
+  else if (free_value != NULL)
+    g_task_return_pointer (task, value, free_value);
+  else
+    g_task_return_boolean (task, TRUE);
+
+  g_object_unref (task);
+}
+
+/* Returns @task now, or once the implementation's function is through. */
+static void
+sbx_invocation_settle (SbxInvocation  *self,
+                       GTask          *task,
+                       gpointer        value,
+                       GDestroyNotify  free_value,
+                       GError         *error)
+{
+  SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
+
+  if (!priv->calling)
+    {
+      complete (task, value, free_value, error);
+      return;
+    }
+
+  priv->held_task = task;
+  priv->held_value = value;
+  priv->held_free = free_value;
+  priv->held_error = error;
+}
+
+static void
+sbx_invocation_return_held (SbxInvocation *self)
+{
+  SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
+  GTask *task = g_steal_pointer (&priv->held_task);
+
+  priv->calling = FALSE;
+  if (task != NULL)
+    complete (task, g_steal_pointer (&priv->held_value), priv->held_free,
+              g_steal_pointer (&priv->held_error));
+}
+
+/* Whether the caller itself gave up. A close goes on nevertheless, and tells how it went. */
+static gboolean
+sbx_invocation_is_cancelled (SbxInvocation *self)
+{
+  SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
+
+  return !SBX_IS_CLOSE_INVOCATION (self) &&
+         g_error_matches (priv->end_reason, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
 static gboolean
 dropped_cb (gpointer user_data)
 {
-  g_task_return_new_error (user_data, SBX_ERROR, SBX_ERROR_UNANSWERED,
-                           _("The provider dropped the call without an answer; this is a defect "
-                             "of the provider"));
+  g_task_return_error (user_data, g_error_copy (g_task_get_task_data (user_data)));
 
   return G_SOURCE_REMOVE;
 }
 
 static void
-sbx_invocation_dispose (GObject *object)
+sbx_invocation_drop (SbxInvocation *self)
 {
-  SbxInvocation *self = SBX_INVOCATION (object);
+  SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
   g_autoptr(GTask) task = sbx_invocation_steal_task (self);
+  g_autoptr(GSource) source = NULL;
+  GError *error;
+
+  if (task == NULL)
+    return;
+
+  if (sbx_invocation_is_cancelled (self))
+    error = g_error_copy (priv->end_reason);
+  else
+    error = g_error_new_literal (SBX_ERROR, SBX_ERROR_UNANSWERED,
+                                 _("The provider dropped the call without an answer; this is a "
+                                   "defect of the provider"));
 
   /* A binding may be collecting garbage: nobody must be called back from here. */
-  if (task != NULL)
-    {
-      g_autoptr(GSource) source = g_idle_source_new ();
+  g_task_set_task_data (task, error, (GDestroyNotify) g_error_free);
+  source = g_idle_source_new ();
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, dropped_cb, g_object_ref (task), g_object_unref);
+  g_source_attach (source, g_task_get_context (task));
+}
 
-      g_source_set_priority (source, G_PRIORITY_DEFAULT);
-      g_source_set_callback (source, dropped_cb, g_object_ref (task), g_object_unref);
-      g_source_attach (source, g_task_get_context (task));
-    }
+static void
+sbx_invocation_dispose (GObject *object)
+{
+  sbx_invocation_drop (SBX_INVOCATION (object));
 
   G_OBJECT_CLASS (sbx_invocation_parent_class)->dispose (object);
 }
@@ -105,6 +186,7 @@ sbx_invocation_finalize (GObject *object)
   SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (SBX_INVOCATION (object));
 
   g_clear_object (&priv->cancellable);
+  g_clear_error (&priv->end_reason);
 
   G_OBJECT_CLASS (sbx_invocation_parent_class)->finalize (object);
 }
@@ -138,7 +220,9 @@ static gboolean
 cancelled_cb (GCancellable *cancellable,
               gpointer      user_data)
 {
-  _sbx_invocation_request_end (user_data);
+  _sbx_invocation_request_end (user_data,
+                               g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED,
+                                                    _("The operation was cancelled")));
 
   return G_SOURCE_REMOVE;
 }
@@ -147,10 +231,9 @@ static gboolean
 grace_over_cb (gpointer user_data)
 {
   g_autoptr(SbxInvocation) self = g_object_ref (SBX_INVOCATION (user_data));
-  g_autoptr(GError) error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED,
-                                                 _("The operation was cancelled"));
+  SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
 
-  _sbx_invocation_expire (self, error);
+  _sbx_invocation_expire (self, priv->end_reason);
 
   return G_SOURCE_REMOVE;
 }
@@ -165,6 +248,7 @@ _sbx_invocation_adopt (SbxInvocation *self,
 
   priv->task = task;
   priv->grace_ms = grace_ms;
+  priv->calling = TRUE;
 
   if (cancellable != NULL)
     {
@@ -187,20 +271,31 @@ _sbx_invocation_set_settled_func (SbxInvocation            *self,
 }
 
 void
-_sbx_invocation_request_end (SbxInvocation *self)
+_sbx_invocation_request_end (SbxInvocation *self,
+                             GError        *reason)
 {
   SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
+  g_autoptr(SbxInvocation) keep = g_object_ref (self);
+  g_autoptr(GError) taken = reason;
 
-  if (priv->task == NULL || priv->grace_source != NULL)
+  if (priv->task == NULL)
+    return;
+
+  /* The first reason stands, unless the caller itself gives up. */
+  if (priv->end_reason == NULL || g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    {
+      g_clear_error (&priv->end_reason);
+      priv->end_reason = g_steal_pointer (&taken);
+    }
+
+  if (priv->grace_source != NULL)
     return;
 
   priv->grace_source = g_timeout_source_new (priv->grace_ms);
   g_source_set_callback (priv->grace_source, grace_over_cb, self, NULL);
   g_source_attach (priv->grace_source, g_task_get_context (priv->task));
 
-  g_object_ref (self);
   g_cancellable_cancel (priv->cancellable);
-  g_object_unref (self);
 }
 
 void
@@ -209,12 +304,16 @@ _sbx_invocation_expire (SbxInvocation *self,
 {
   SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
   g_autoptr(SbxInvocation) keep = g_object_ref (self);
-  g_autoptr(GTask) task = sbx_invocation_steal_task (self);
+  GError *copy = g_error_copy (error);
+  GTask *task = sbx_invocation_steal_task (self);
 
+  /* Who answers because of this is late. */
   g_cancellable_cancel (priv->cancellable);
 
   if (task != NULL)
-    g_task_return_error (task, g_error_copy (error));
+    sbx_invocation_settle (self, task, NULL, NULL, copy);
+  else
+    g_error_free (copy);
 }
 
 void
@@ -227,6 +326,8 @@ _sbx_invocation_handled (SbxInvocation *self,
     sbx_invocation_return_error (self, SBX_ERROR_UNANSWERED,
                                  _("The provider could not handle the call; look for its own "
                                    "message, an exception perhaps"));
+
+  sbx_invocation_return_held (self);
 }
 
 void
@@ -234,27 +335,40 @@ _sbx_invocation_return_unsupported (SbxInvocation *self)
 {
   sbx_invocation_return_error (self, SBX_ERROR_UNSUPPORTED,
                                _("The provider of this session cannot do that"));
+  sbx_invocation_return_held (self);
 }
 
-GTask *
-_sbx_invocation_take_task (SbxInvocation *self,
-                           gpointer       answer)
+/* Whether an answer counts: it is the first, and somebody waits for it. */
+static gboolean
+sbx_invocation_answer (SbxInvocation *self,
+                       gpointer       value)
 {
   SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
-  GTask *task;
 
   if (priv->answered)
     {
       g_critical ("%s was answered twice", G_OBJECT_TYPE_NAME (self));
-      return NULL;
+      return FALSE;
     }
 
   priv->answered = TRUE;
-  task = sbx_invocation_steal_task (self);
-  if (task == NULL)
-    SBX_INVOCATION_GET_CLASS (self)->discard (self, answer);
+  if (priv->task != NULL)
+    return TRUE;
 
-  return task;
+  SBX_INVOCATION_GET_CLASS (self)->discard (self, value);
+
+  return FALSE;
+}
+
+void
+_sbx_invocation_return (SbxInvocation  *self,
+                        gpointer        value,
+                        GDestroyNotify  free_value)
+{
+  if (sbx_invocation_answer (self, value))
+    sbx_invocation_settle (self, sbx_invocation_steal_task (self), value, free_value, NULL);
+  else if (free_value != NULL)
+    free_value (value);
 }
 
 /**
@@ -336,12 +450,21 @@ void
 sbx_invocation_return_gerror (SbxInvocation *self,
                               const GError  *error)
 {
-  g_autoptr(GTask) task = NULL;
+  SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
+  GError *copy;
 
   g_return_if_fail (SBX_IS_INVOCATION (self));
   g_return_if_fail (error != NULL);
 
-  task = _sbx_invocation_take_task (self, NULL);
-  if (task != NULL)
-    g_task_return_error (task, g_error_copy (error));
+  if (!sbx_invocation_answer (self, NULL))
+    return;
+
+  /* A call that the caller has cancelled ends as cancelled, whatever broke on the way; and one that
+   * the caller has not cancelled never does because the implementation was asked to end. */
+  if (sbx_invocation_is_cancelled (self) ||
+      (priv->end_reason != NULL && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED)))
+    error = priv->end_reason;
+
+  copy = g_error_copy (error);
+  sbx_invocation_settle (self, sbx_invocation_steal_task (self), NULL, NULL, copy);
 }

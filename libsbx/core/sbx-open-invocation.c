@@ -61,12 +61,8 @@ void
 sbx_open_invocation_return_session (SbxOpenInvocation *self,
                                     SbxSession        *session)
 {
-  g_autoptr(GTask) task = NULL;
-
   g_return_if_fail (SBX_IS_OPEN_INVOCATION (self));
   g_return_if_fail (SBX_IS_SESSION (session));
 
-  task = _sbx_invocation_take_task (SBX_INVOCATION (self), session);
-  if (task != NULL)
-    g_task_return_pointer (task, g_object_ref (session), g_object_unref);
+  _sbx_invocation_return (SBX_INVOCATION (self), g_object_ref (session), g_object_unref);
 }

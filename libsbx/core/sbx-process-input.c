@@ -34,7 +34,7 @@ _sbx_input_init (SbxInput      *self,
   self->read_fd = -1;
   self->write_fd = -1;
 
-  if (source == SBX_STDIN_NULL)
+  if (source == SBX_STDIN_NULL || (source == SBX_STDIN_BYTES && bytes == NULL))
     return TRUE;
 
   if (!g_unix_open_pipe (fds, FD_CLOEXEC, error))
@@ -153,4 +153,8 @@ _sbx_input_finish (SbxInput *self)
 {
   stop_writing (self);
   close_fd (&self->read_fd);
+
+  /* Where the implementation reads at this moment, this fails and it closes with its last user. */
+  if (self->reader != NULL)
+    g_input_stream_close (self->reader, NULL, NULL);
 }

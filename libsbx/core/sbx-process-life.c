@@ -11,10 +11,12 @@
 #include "core/sbx-exec-result-private.h"
 #include "core/sbx-invocation-private.h"
 #include "core/sbx-session-private.h"
+#include "core/sbx-sync-private.h"
 #include "core/sbx-terminal-private.h"
 
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
+#include <unistd.h>
 
 /*
  * The life of a process, from the start to the one place where it ends: an invocation asks the
@@ -24,6 +26,15 @@
 
 #define END_GRACE_MS 5000
 #define DRAIN_MS 1000
+
+/* How much output may come before its start is told. */
+#define MAX_EARLY_BYTES (256 * 1024)
+
+typedef struct
+{
+  SbxStream  stream;
+  GBytes    *bytes;
+} EarlyOutput;
 
 static void sbx_process_complete (SbxProcess *self);
 
@@ -38,15 +49,83 @@ clear_source (GSource **source)
 }
 
 static void
+early_output_free (gpointer data)
+{
+  EarlyOutput *early = data;
+
+  g_bytes_unref (early->bytes);
+  g_free (early);
+}
+
+void
+_sbx_process_drop_early (SbxProcess *self)
+{
+  g_queue_clear_full (&self->early, early_output_free);
+  self->early_size = 0;
+}
+
+gboolean
+_sbx_process_is_running (SbxProcess *self)
+{
+  return self->invocation != NULL &&
+         !sbx_invocation_is_answered (SBX_INVOCATION (self->invocation));
+}
+
+gboolean
+_sbx_process_is_starting (SbxProcess *self)
+{
+  return self->starting;
+}
+
+/* That a command runs and what it writes can be told by two descriptors, in any order. Whoever
+ * listens is told of the start first. */
+static void
 output_cb (SbxOutput *output,
            GBytes    *bytes,
            gpointer   user_data)
 {
   SbxProcess *self = user_data;
+  const SbxStream stream = output == &self->outputs[SBX_STREAM_STDOUT] ? SBX_STREAM_STDOUT
+                                                                       : SBX_STREAM_STDERR;
+  EarlyOutput *early;
 
-  _sbx_process_emit_output (self, output == &self->outputs[SBX_STREAM_STDOUT] ? SBX_STREAM_STDOUT
-                                                                             : SBX_STREAM_STDERR,
-                            bytes);
+  if (self->has_started && g_queue_is_empty (&self->early))
+    {
+      _sbx_process_emit_output (self, stream, bytes);
+      return;
+    }
+
+  early = g_new0 (EarlyOutput, 1);
+  early->stream = stream;
+  early->bytes = g_bytes_ref (bytes);
+  g_queue_push_tail (&self->early, early);
+  self->early_size += g_bytes_get_size (bytes);
+
+  /* Nobody will tell, or nobody has for too long. */
+  if (!_sbx_process_is_running (self) || self->early_size > MAX_EARLY_BYTES)
+    _sbx_process_started (self, NULL);
+}
+
+static void
+sbx_process_emit_early (SbxProcess *self)
+{
+  EarlyOutput *early;
+
+  /* It stays in the queue meanwhile: what comes from within a handler comes after it. */
+  while ((early = g_queue_peek_head (&self->early)) != NULL)
+    {
+      g_autoptr(GBytes) bytes = g_bytes_ref (early->bytes);
+
+      if (self->outputs[early->stream].pipe != NULL)
+        _sbx_output_push (&self->outputs[early->stream], bytes);
+      else
+        _sbx_process_emit_output (self, early->stream, bytes);
+
+      if (g_queue_peek_head (&self->early) == early)
+        early_output_free (g_queue_pop_head (&self->early));
+    }
+
+  self->early_size = 0;
 }
 
 static gboolean
@@ -66,7 +145,8 @@ output_changed_cb (SbxOutput *output,
 {
   SbxProcess *self = user_data;
 
-  if (self->state != SBX_PROCESS_STATE_ENDED && self->drain != NULL && sbx_process_is_drained (self))
+  if (self->state != SBX_PROCESS_STATE_ENDED && self->drain != NULL &&
+      sbx_process_is_drained (self))
     sbx_process_complete (self);
   else if (self->invocation != NULL && output->pipe != NULL)
     _sbx_exec_invocation_credit (self->invocation);
@@ -86,7 +166,10 @@ _sbx_process_new (SbxSession *session,
     _sbx_output_init (&self->outputs[i], G_OBJECT (self), context,
                       sbx_command_get_collect_limit (command), output_cb, output_changed_cb, self);
 
-  _sbx_input_init (&self->input, context, sbx_command_get_stdin (command),
+  /* What a terminal reads may have to be passed on, where there is no pseudo-terminal of ours. */
+  _sbx_input_init (&self->input, context,
+                   sbx_command_get_terminal (command) ? SBX_STDIN_PIPE
+                                                      : sbx_command_get_stdin (command),
                    sbx_command_get_stdin_bytes (command), &self->no_input);
 
   if (sbx_command_get_terminal (command))
@@ -102,31 +185,51 @@ resize_cb (guint    rows,
            gpointer user_data)
 {
   SbxProcess *self = user_data;
+  g_autoptr(SbxExecInvocation) invocation = NULL;
 
-  return self->invocation != NULL &&
-         _sbx_exec_invocation_resize (self->invocation, rows, columns);
+  if (!_sbx_process_is_running (self))
+    return TRUE;
+
+  invocation = g_object_ref (self->invocation);
+
+  return _sbx_exec_invocation_resize (invocation, rows, columns);
 }
 
 void
 _sbx_process_take_terminal_fd (SbxProcess *self,
                                int         fd)
 {
-  int reading;
+  int reading = -1;
 
-  if (self->terminal == NULL)
-    return;
-
-  if (self->terminal_claimed)
+  if (self->terminal == NULL || _sbx_terminal_has_fd (self->terminal))
     {
-      _sbx_terminal_take_fd (self->terminal, fd);
+      close (fd);
       return;
     }
 
+  _sbx_input_clear (&self->input);
+
   /* Nobody asked for the terminal: its output is the standard output. */
-  reading = fcntl (fd, F_DUPFD_CLOEXEC, 3);
-  _sbx_terminal_take_fd (self->terminal, fd);
+  if (!self->terminal_claimed)
+    reading = fcntl (fd, F_DUPFD_CLOEXEC, 3);
+
+  _sbx_terminal_take_fd (self->terminal, fd, self->terminal_claimed);
   if (reading >= 0)
     _sbx_output_take_fd (&self->outputs[SBX_STREAM_STDOUT], reading);
+}
+
+static void
+sbx_process_return_started (SbxProcess *self)
+{
+  g_autoptr(GTask) task = NULL;
+
+  /* Nobody is called back before the call has returned, nor, where it was cancelled, before all has
+   * ended. */
+  if (self->starting || self->cancelled || self->start_task == NULL)
+    return;
+
+  task = g_steal_pointer (&self->start_task);
+  g_task_return_boolean (task, TRUE);
 }
 
 void
@@ -134,33 +237,44 @@ _sbx_process_started (SbxProcess *self,
                       const char *id)
 {
   g_autoptr(SbxProcess) keep = g_object_ref (self);
-  g_autoptr(GTask) task = g_steal_pointer (&self->start_task);
 
-  if (self->has_started || self->state == SBX_PROCESS_STATE_ENDED)
+  if (self->state == SBX_PROCESS_STATE_ENDED)
+    return;
+
+  _sbx_process_set_id (self, id);
+  if (self->has_started)
     return;
 
   self->has_started = TRUE;
-  g_free (self->id);
-  self->id = g_strdup (id);
-
-  if (self->terminal_claimed && sbx_terminal_get_input_stream (self->terminal) == NULL)
+  if (self->terminal != NULL && !_sbx_terminal_has_fd (self->terminal))
     _sbx_terminal_set_pipes (self->terminal,
-                             _sbx_output_get_pipe (&self->outputs[SBX_STREAM_STDOUT]),
+                             self->terminal_claimed
+                               ? _sbx_output_get_pipe (&self->outputs[SBX_STREAM_STDOUT]) : NULL,
                              self->input.pipe, resize_cb, self);
 
   _sbx_process_set_state (self, SBX_PROCESS_STATE_RUNNING);
   _sbx_process_emit_started (self);
-
-  if (task != NULL)
-    g_task_return_boolean (task, TRUE);
+  sbx_process_emit_early (self);
+  sbx_process_return_started (self);
 }
 
-/* What the result is, now that the output is complete. */
+static gboolean
+is_final (const GError *failure)
+{
+  return g_error_matches (failure, SBX_ERROR, SBX_ERROR_LOST) ||
+         g_error_matches (failure, SBX_ERROR, SBX_ERROR_CLOSED) ||
+         g_error_matches (failure, G_IO_ERROR, G_IO_ERROR_CANCELLED) ||
+         g_error_matches (failure, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+}
+
+/* What the result is, now that the output is complete. Who ran the command may have to be told
+ * something else, which is @error. */
 static SbxExecResult *
 sbx_process_judge (SbxProcess  *self,
                    GError     **error)
 {
   g_autoptr(SbxExecResult) answer = g_steal_pointer (&self->answer);
+  g_autoptr(GError) failure = g_steal_pointer (&self->failure);
   const gboolean by_itself =
     answer != NULL && (sbx_exec_result_get_outcome (answer) == SBX_EXEC_OUTCOME_EXITED ||
                        sbx_exec_result_get_outcome (answer) == SBX_EXEC_OUTCOME_NOT_STARTED);
@@ -172,23 +286,24 @@ sbx_process_judge (SbxProcess  *self,
     return _sbx_exec_result_new_timed_out ();
 
   if (self->cancelled)
-    {
-      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED,
-                           _("The command was cancelled, and ended"));
-      return answer != NULL ? g_steal_pointer (&answer)
-                            : _sbx_exec_result_new_lost (_("The command was cancelled"));
-    }
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED,
+                         _("The command was cancelled, and ended"));
 
   if (answer != NULL)
     return g_steal_pointer (&answer);
 
-  /* The sandbox went away under the command: that is how it ended, not a failure to run it. */
-  if (!g_error_matches (self->failure, SBX_ERROR, SBX_ERROR_LOST) &&
-      !g_error_matches (self->failure, SBX_ERROR, SBX_ERROR_CLOSED) &&
-      !g_error_matches (self->failure, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    g_propagate_error (error, g_error_copy (self->failure));
+  if (self->cancelled)
+    return _sbx_exec_result_new_lost (_("The command was cancelled"));
 
-  return _sbx_exec_result_new_lost (self->failure->message);
+  /* Where the sandbox went away under the command that is how it ended, not a failure to run it.
+   * All else everybody is told, also who asks later. */
+  if (!is_final (failure))
+    {
+      self->failure = g_error_copy (failure);
+      g_propagate_error (error, g_error_copy (failure));
+    }
+
+  return _sbx_exec_result_new_lost (failure->message);
 }
 
 static void
@@ -196,19 +311,47 @@ return_start (SbxProcess   *self,
               const GError *error)
 {
   g_autoptr(GTask) task = g_steal_pointer (&self->start_task);
+  const SbxExecOutcome outcome = sbx_exec_result_get_outcome (self->result);
+  SbxError code = SBX_ERROR_FAILED;
 
   if (task == NULL)
     return;
 
   if (error != NULL)
+    {
+      g_task_return_error (task, g_error_copy (error));
+      return;
+    }
+
+  if (outcome != SBX_EXEC_OUTCOME_NOT_STARTED &&
+      (outcome != SBX_EXEC_OUTCOME_LOST || self->has_started))
+    {
+      g_task_return_boolean (task, TRUE);
+      return;
+    }
+
+  if (outcome == SBX_EXEC_OUTCOME_LOST)
+    code = SBX_ERROR_LOST;
+  else if (sbx_exec_result_get_not_started (self->result) == SBX_NOT_STARTED_NOT_FOUND)
+    code = SBX_ERROR_NOT_FOUND;
+
+  g_task_return_new_error (task, SBX_ERROR, code, "%s",
+                           sbx_exec_result_get_message (self->result));
+}
+
+/* Whoever only waits did not cancel, and is told how the process ended. */
+static void
+return_end (SbxProcess   *self,
+            GTask        *task,
+            const GError *run_error)
+{
+  const GError *error =
+    g_task_get_source_tag (task) == sbx_process_run_async ? run_error : self->failure;
+
+  if (error != NULL)
     g_task_return_error (task, g_error_copy (error));
-  else if (sbx_exec_result_get_outcome (self->result) != SBX_EXEC_OUTCOME_NOT_STARTED)
-    g_task_return_boolean (task, TRUE);
   else
-    g_task_return_new_error (task, SBX_ERROR,
-                             sbx_exec_result_get_not_started (self->result) ==
-                               SBX_NOT_STARTED_NOT_FOUND ? SBX_ERROR_NOT_FOUND : SBX_ERROR_FAILED,
-                             "%s", sbx_exec_result_get_message (self->result));
+    g_task_return_pointer (task, g_object_ref (self->result), g_object_unref);
 }
 
 static void
@@ -236,24 +379,45 @@ sbx_process_complete (SbxProcess *self)
   waiters = g_steal_pointer (&self->waiters);
   self->waiters = g_ptr_array_new_with_free_func (g_object_unref);
 
+  /* Before anybody is told, since they may close the session and wait for that. */
+  _sbx_session_remove_process (self->session, self);
   _sbx_process_set_state (self, SBX_PROCESS_STATE_ENDED);
   _sbx_process_emit_exited (self);
 
   return_start (self, error);
   for (guint i = 0; i < waiters->len; i++)
-    if (error != NULL)
-      g_task_return_error (g_ptr_array_index (waiters, i), g_error_copy (error));
-    else
-      g_task_return_pointer (g_ptr_array_index (waiters, i), g_object_ref (self->result),
-                             g_object_unref);
+    return_end (self, g_ptr_array_index (waiters, i), error);
+
+  _sbx_session_process_ended (self->session);
+}
+
+/* Delivers what is there and completes, whatever may still be written. */
+static void
+sbx_process_cut_short (SbxProcess *self)
+{
+  g_autoptr(SbxProcess) keep = g_object_ref (self);
+
+  for (guint i = 0; i < SBX_N_STREAMS; i++)
+    _sbx_output_drain (&self->outputs[i]);
+
+  /* A handler may have done so. */
+  if (self->state != SBX_PROCESS_STATE_ENDED)
+    sbx_process_complete (self);
 }
 
 static gboolean
 drain_over_cb (gpointer user_data)
 {
-  sbx_process_complete (user_data);
+  sbx_process_cut_short (user_data);
 
   return G_SOURCE_REMOVE;
+}
+
+void
+_sbx_process_hurry (SbxProcess *self)
+{
+  if (self->drain != NULL)
+    sbx_process_cut_short (self);
 }
 
 static void
@@ -263,8 +427,18 @@ answered_cb (GObject      *object,
 {
   SbxProcess *self = SBX_PROCESS (object);
 
+  if (self->invocation != NULL)
+    _sbx_exec_invocation_release (self->invocation);
   g_clear_weak_pointer (&self->invocation);
+
   self->answer = g_task_propagate_pointer (G_TASK (result), &self->failure);
+
+  /* What has exited, or written, was started, whether that was told or not. */
+  if (!g_queue_is_empty (&self->early) ||
+      (self->answer != NULL &&
+       (sbx_exec_result_get_outcome (self->answer) == SBX_EXEC_OUTCOME_EXITED ||
+        sbx_exec_result_get_outcome (self->answer) == SBX_EXEC_OUTCOME_SIGNALLED)))
+    _sbx_process_started (self, NULL);
 
   for (guint i = 0; i < SBX_N_STREAMS; i++)
     _sbx_output_finish (&self->outputs[i]);
@@ -273,6 +447,12 @@ answered_cb (GObject      *object,
   if (sbx_process_is_drained (self))
     {
       sbx_process_complete (self);
+      return;
+    }
+
+  if (_sbx_session_is_gone (self->session))
+    {
+      sbx_process_cut_short (self);
       return;
     }
 
@@ -289,16 +469,21 @@ timeout_cb (gpointer user_data)
   SbxProcess *self = user_data;
 
   clear_source (&self->timeout);
+  if (!_sbx_process_is_running (self))
+    return G_SOURCE_REMOVE;
+
   self->timed_out = TRUE;
-  if (self->invocation != NULL)
-    _sbx_invocation_request_end (SBX_INVOCATION (self->invocation));
+  _sbx_invocation_request_end (SBX_INVOCATION (self->invocation),
+                               g_error_new_literal (G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
+                                                    _("The command took longer than it may")));
 
   return G_SOURCE_REMOVE;
 }
 
 gboolean
-_sbx_process_may_start (SbxProcess  *self,
-                        GError     **error)
+_sbx_process_may_start (SbxProcess       *self,
+                        SbxCapabilities   needed,
+                        GError          **error)
 {
   if (self->state != SBX_PROCESS_STATE_NEW)
     {
@@ -313,23 +498,32 @@ _sbx_process_may_start (SbxProcess  *self,
       return FALSE;
     }
 
-  return sbx_command_validate (self->command, error) && _sbx_session_admits (self->session, error);
+  if (sbx_command_get_terminal (self->command))
+    needed |= SBX_CAPABILITIES_TERMINAL;
+  if (sbx_command_get_stdin (self->command) == SBX_STDIN_PIPE)
+    needed |= SBX_CAPABILITIES_STDIN;
+
+  if (!sbx_command_validate (self->command, error) ||
+      !_sbx_session_admits (self->session, needed, error) ||
+      !_sbx_context_enter (G_OBJECT (self->session), error))
+    return FALSE;
+
+  _sbx_context_leave (G_OBJECT (self->session));
+
+  return TRUE;
 }
 
-void
-_sbx_process_begin (SbxProcess *self)
+static SbxExecInvocation *
+sbx_process_invoke (SbxProcess *self)
 {
-  SbxSessionClass *klass = SBX_SESSION_GET_CLASS (self->session);
-  g_autoptr(SbxExecInvocation) invocation = _sbx_exec_invocation_new (self);
+  SbxExecInvocation *invocation = _sbx_exec_invocation_new (self);
   const guint timeout_ms = sbx_command_get_timeout (self->command);
-  GTask *task;
+  GTask *task = g_task_new (self, NULL, answered_cb, NULL);
 
-  _sbx_process_set_state (self, SBX_PROCESS_STATE_STARTING);
-
-  task = g_task_new (self, NULL, answered_cb, NULL);
-  g_task_set_source_tag (task, _sbx_process_begin);
+  g_task_set_source_tag (task, sbx_process_invoke);
   _sbx_invocation_adopt (SBX_INVOCATION (invocation), task, END_GRACE_MS);
   _sbx_session_track (self->session, SBX_INVOCATION (invocation));
+  _sbx_session_add_process (self->session, self);
   g_set_weak_pointer (&self->invocation, invocation);
 
   if (timeout_ms > 0)
@@ -339,6 +533,26 @@ _sbx_process_begin (SbxProcess *self)
       g_source_attach (self->timeout, _sbx_session_get_context (self->session));
     }
 
+  return invocation;
+}
+
+void
+_sbx_process_begin (SbxProcess *self)
+{
+  g_autoptr(SbxProcess) keep = g_object_ref (self);
+  SbxSessionClass *klass = SBX_SESSION_GET_CLASS (self->session);
+  g_autoptr(SbxExecInvocation) invocation = NULL;
+
+  if (self->terminal != NULL)
+    sbx_command_set_terminal_size (self->command, sbx_terminal_get_rows (self->terminal),
+                                   sbx_terminal_get_columns (self->terminal));
+
+  /* It was just tried, and nothing of anybody else ran since. */
+  _sbx_context_enter (G_OBJECT (self->session), NULL);
+  invocation = sbx_process_invoke (self);
+  self->starting = TRUE;
+  _sbx_process_set_state (self, SBX_PROCESS_STATE_STARTING);
+
   if (klass->handle_exec == NULL)
     _sbx_invocation_return_unsupported (SBX_INVOCATION (invocation));
   else
@@ -346,4 +560,8 @@ _sbx_process_begin (SbxProcess *self)
                              klass->handle_exec (self->session, invocation));
 
   _sbx_input_start (&self->input);
+  self->starting = FALSE;
+  if (self->has_started)
+    sbx_process_return_started (self);
+  _sbx_context_leave (G_OBJECT (self->session));
 }

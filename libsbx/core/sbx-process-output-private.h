@@ -21,13 +21,14 @@ typedef void (*SbxOutputChangedFunc) (SbxOutput *self,
 /*
  * SbxOutput:
  *
- * One output of a process, on its way from whoever runs the command to whoever wants the output.
- * On the one side bytes are pushed, or a descriptor is handed out that the command writes to itself.
- * On the other side the bytes are delivered by a function, or come out of a pipe with back-pressure.
+ * One output of a process, on its way from whoever runs the command to whoever wants the output. On
+ * the one side bytes are pushed, or a descriptor is handed out that the command writes to itself.
+ * On the other side the bytes are delivered by a function, or come out of a pipe with
+ * back-pressure.
  */
 struct _SbxOutput
 {
-  GObject              *owner;          /* not owned; kept alive while bytes wait for the pipe */
+  GObject              *owner;          /* not owned; kept alive while something is delivered */
   GMainContext         *context;        /* not owned */
   SbxOutputFunc         deliver;
   SbxOutputChangedFunc  changed;
@@ -57,7 +58,8 @@ void          _sbx_output_init       (SbxOutput             *self,
                                       gpointer               user_data);
 void          _sbx_output_clear      (SbxOutput             *self);
 GInputStream *_sbx_output_get_pipe   (SbxOutput             *self);
-/* The end that a command writes to; the caller owns it. -1 with @error set. */
+/* The end that a command writes to; the caller owns it. -1 with `errno` set, and @error where no
+ * pipe could be made. */
 int           _sbx_output_steal_fd   (SbxOutput             *self,
                                       GError               **error);
 /* Reads from @fd, which it takes, until that ends. */
@@ -71,6 +73,8 @@ gint64        _sbx_output_get_credit (SbxOutput             *self);
 void          _sbx_output_finish     (SbxOutput             *self);
 /* Whether all has been delivered that ever will be. */
 gboolean      _sbx_output_is_drained (SbxOutput             *self);
+/* Delivers what is there at this moment, and reads no more. */
+void          _sbx_output_drain      (SbxOutput             *self);
 void          _sbx_output_stop       (SbxOutput             *self);
 GBytes       *_sbx_output_collected  (SbxOutput             *self);
 

@@ -20,6 +20,9 @@
 #define CREDIT_BYTES (1024 * 1024)
 #define MAX_QUEUED_BYTES (64 * 1024 * 1024)
 
+/* A GByteArray takes no more than 4 GiB, and doubles on the way there. */
+#define MAX_COLLECTED_BYTES (1024 * 1024 * 1024)
+
 static void
 close_fd (int *fd)
 {
@@ -58,14 +61,6 @@ _sbx_output_init (SbxOutput            *self,
   g_queue_init (&self->queue);
 }
 
-void
-_sbx_output_clear (SbxOutput *self)
-{
-  _sbx_output_stop (self);
-  g_clear_object (&self->pipe);
-  g_clear_pointer (&self->collected, g_byte_array_unref);
-}
-
 /* Opens the pipe; only our own ends never block. */
 static gboolean
 open_pipe (int     *read_fd,
@@ -74,13 +69,20 @@ open_pipe (int     *read_fd,
 {
   int fds[2];
 
-  if (!g_unix_open_pipe (fds, FD_CLOEXEC, error))
-    return FALSE;
+  if (pipe2 (fds, O_CLOEXEC) != 0)
+    {
+      const int saved = errno;
+
+      g_set_error_literal (error, G_IO_ERROR, g_io_error_from_errno (saved), g_strerror (saved));
+      errno = saved;
+      return FALSE;
+    }
 
   *read_fd = fds[0];
   *write_fd = fds[1];
+  g_unix_set_fd_nonblocking (fds[0], TRUE, NULL);
 
-  return g_unix_set_fd_nonblocking (fds[0], TRUE, error);
+  return TRUE;
 }
 
 GInputStream *
@@ -107,7 +109,8 @@ collect (SbxOutput *self,
   gsize size;
   const guint8 *data = g_bytes_get_data (bytes, &size);
   const gsize have = self->collected != NULL ? self->collected->len : 0;
-  const gsize room = self->limit > have ? MIN (self->limit - have, size) : 0;
+  const guint64 limit = MIN (self->limit, MAX_COLLECTED_BYTES);
+  const gsize room = limit > have ? MIN (limit - have, size) : 0;
 
   self->truncated += size - room;
   if (room == 0)
@@ -126,6 +129,38 @@ deliver (SbxOutput *self,
   self->deliver (self, bytes, self->user_data);
 }
 
+/* Reads and delivers once: how much that was, 0 at the end, or -1 when nothing is there yet. A
+ * terminal whose last user is gone says that it is at its end with EIO. */
+static gssize
+read_chunk (SbxOutput *self)
+{
+  g_autoptr(GBytes) bytes = NULL;
+  guint8 chunk[CHUNK_SIZE];
+  gssize n_read;
+
+  do
+    n_read = read (self->read_fd, chunk, sizeof chunk);
+  while (n_read < 0 && errno == EINTR);
+
+  if (n_read < 0)
+    return errno == EAGAIN ? -1 : 0;
+
+  if (n_read > 0)
+    {
+      bytes = g_bytes_new (chunk, n_read);
+      deliver (self, bytes);
+    }
+
+  return n_read;
+}
+
+static void
+end_reading (SbxOutput *self)
+{
+  clear_source (&self->reader);
+  close_fd (&self->read_fd);
+}
+
 static gboolean
 readable_cb (int          fd,
              GIOCondition condition,
@@ -133,30 +168,35 @@ readable_cb (int          fd,
 {
   SbxOutput *self = user_data;
   g_autoptr(GObject) keep = g_object_ref (self->owner);
-  g_autoptr(GBytes) bytes = NULL;
-  guint8 chunk[CHUNK_SIZE];
-  gssize n_read;
 
-  do
-    n_read = read (fd, chunk, sizeof chunk);
-  while (n_read < 0 && errno == EINTR);
-
-  if (n_read < 0 && errno == EAGAIN)
+  if (read_chunk (self) != 0)
     return G_SOURCE_CONTINUE;
 
-  if (n_read > 0)
-    {
-      bytes = g_bytes_new (chunk, n_read);
-      deliver (self, bytes);
-      return G_SOURCE_CONTINUE;
-    }
-
-  /* The end. A terminal whose last user is gone says so with EIO. */
-  clear_source (&self->reader);
-  close_fd (&self->read_fd);
+  end_reading (self);
   self->changed (self, self->user_data);
 
   return G_SOURCE_REMOVE;
+}
+
+void
+_sbx_output_drain (SbxOutput *self)
+{
+  g_autoptr(GObject) keep = g_object_ref (self->owner);
+  gssize left;
+  gssize n_read;
+
+  if (self->reader == NULL)
+    return;
+
+  /* No more than can have been there when this began: somebody may go on writing. */
+  left = fcntl (self->read_fd, F_GETPIPE_SZ);
+  left = MAX (left, CHUNK_SIZE);
+
+  while (left > 0 && self->reader != NULL && (n_read = read_chunk (self)) > 0)
+    left -= n_read;
+
+  if (self->reader != NULL)
+    end_reading (self);
 }
 
 void
@@ -178,6 +218,10 @@ _sbx_output_steal_fd (SbxOutput  *self,
   int read_fd = -1;
   int write_fd = -1;
 
+  errno = EBADF;
+  if (self->finished || self->reader != NULL)
+    return -1;
+
   if (self->pipe != NULL)
     return g_steal_fd (&self->write_fd);
 
@@ -195,45 +239,106 @@ end_pipe (SbxOutput *self)
   clear_source (&self->writer);
   g_queue_clear_full (&self->queue, (GDestroyNotify) g_bytes_unref);
   self->queued = 0;
+  self->written = 0;
   close_fd (&self->write_fd);
 }
 
-/* Writes what waits, as far as the pipe takes it. %FALSE when nothing waits any more. */
-static gboolean
-flush (SbxOutput *self)
+typedef enum
+{
+  WRITTEN,    /* nothing waits any more */
+  WAITING,    /* the pipe is full */
+  UNREAD,     /* nobody reads any more: what comes now goes nowhere */
+} WriteState;
+
+/* Writes what waits, as far as the pipe takes it. */
+static WriteState
+write_queue (int     fd,
+             GQueue *queue,
+             gsize  *written,
+             gsize  *queued)
 {
   GBytes *first;
 
-  while ((first = g_queue_peek_head (&self->queue)) != NULL)
+  while ((first = g_queue_peek_head (queue)) != NULL)
     {
       gsize size;
       const guint8 *data = g_bytes_get_data (first, &size);
-      const gssize n = write (self->write_fd, data + self->written, size - self->written);
+      const gssize n = write (fd, data + *written, size - *written);
 
       if (n < 0 && errno == EINTR)
         continue;
-      if (n < 0 && errno == EAGAIN)
-        return TRUE;
       if (n < 0)
-        {
-          /* Nobody reads any more: what comes now goes nowhere. */
-          end_pipe (self);
-          return FALSE;
-        }
+        return errno == EAGAIN ? WAITING : UNREAD;
 
-      self->written += n;
-      self->queued -= n;
-      if (self->written == size)
+      *written += n;
+      *queued -= n;
+      if (*written == size)
         {
-          g_bytes_unref (g_queue_pop_head (&self->queue));
-          self->written = 0;
+          g_bytes_unref (g_queue_pop_head (queue));
+          *written = 0;
         }
     }
 
-  if (self->finished)
+  return WRITTEN;
+}
+
+/* %FALSE when nothing waits any more. */
+static gboolean
+flush (SbxOutput *self)
+{
+  const WriteState state = write_queue (self->write_fd, &self->queue, &self->written,
+                                        &self->queued);
+
+  if (state == UNREAD || (state == WRITTEN && self->finished))
     end_pipe (self);
 
-  return FALSE;
+  return state == WAITING;
+}
+
+/* What still waits for the reader of a pipe when the process itself is gone. */
+typedef struct
+{
+  int    fd;
+  GQueue queue;
+  gsize  written;
+  gsize  queued;
+} Remainder;
+
+static void
+remainder_free (gpointer data)
+{
+  Remainder *rest = data;
+
+  g_queue_clear_full (&rest->queue, (GDestroyNotify) g_bytes_unref);
+  close_fd (&rest->fd);
+  g_free (rest);
+}
+
+static gboolean
+remainder_cb (int          fd,
+              GIOCondition condition,
+              gpointer     user_data)
+{
+  Remainder *rest = user_data;
+
+  return write_queue (fd, &rest->queue, &rest->written, &rest->queued) == WAITING;
+}
+
+/* It goes when it is read, or when the reading end is closed. */
+static void
+leave_remainder (SbxOutput *self)
+{
+  g_autoptr(GSource) source = g_unix_fd_source_new (self->write_fd, G_IO_OUT | G_IO_ERR);
+  Remainder *rest = g_new0 (Remainder, 1);
+
+  rest->fd = g_steal_fd (&self->write_fd);
+  rest->queue = self->queue;
+  rest->written = self->written;
+  rest->queued = self->queued;
+  g_queue_init (&self->queue);
+
+  g_source_set_callback (source, G_SOURCE_FUNC (remainder_cb), rest, remainder_free);
+  g_source_attach (source, self->context);
 }
 
 static gboolean
@@ -323,4 +428,15 @@ _sbx_output_collected (SbxOutput *self)
     return g_bytes_new_static ("", 0);
 
   return g_byte_array_free_to_bytes (g_steal_pointer (&self->collected));
+}
+
+void
+_sbx_output_clear (SbxOutput *self)
+{
+  if (self->writer != NULL)
+    leave_remainder (self);
+
+  _sbx_output_stop (self);
+  g_clear_object (&self->pipe);
+  g_clear_pointer (&self->collected, g_byte_array_unref);
 }

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "core/sbx-capabilities.h"
 #include "core/sbx-exec-invocation.h"
 #include "core/sbx-process-input-private.h"
 #include "core/sbx-process-output-private.h"
@@ -40,7 +41,10 @@ struct _SbxProcess
   GSource           *drain;
 
   SbxExecResult     *answer;          /* before the output is complete */
-  GError            *failure;
+  GError            *failure;         /* why there is none; after the end: why it could not run */
+  GQueue             early;           /* of owned output from before the start was told */
+  gsize              early_size;
+  guint              starting         : 1;    /* within the implementation's function */
   guint              terminal_claimed : 1;
   guint              has_started      : 1;
   guint              cancelled        : 1;
@@ -67,17 +71,29 @@ gboolean           _sbx_exec_invocation_resize  (SbxExecInvocation *self,
                                                  guint              rows,
                                                  guint              columns);
 void               _sbx_exec_invocation_credit  (SbxExecInvocation *self);
+/* The call is over, and the process is no longer needed. */
+void               _sbx_exec_invocation_release (SbxExecInvocation *self);
 
 /* Between the files of the class. */
 void               _sbx_process_set_state       (SbxProcess        *self,
                                                  SbxProcessState    state);
+void               _sbx_process_set_id          (SbxProcess        *self,
+                                                 const char        *id);
 void               _sbx_process_emit_started    (SbxProcess        *self);
 void               _sbx_process_emit_output     (SbxProcess        *self,
                                                  SbxStream          stream,
                                                  GBytes            *bytes);
 void               _sbx_process_emit_exited     (SbxProcess        *self);
+void               _sbx_process_drop_early      (SbxProcess        *self);
 gboolean           _sbx_process_may_start       (SbxProcess        *self,
+                                                 SbxCapabilities    needed,
                                                  GError           **error);
 void               _sbx_process_begin           (SbxProcess        *self);
+/* Whether somebody still has to say how it ended. */
+gboolean           _sbx_process_is_running      (SbxProcess        *self);
+/* Whether this is within the implementation's function. */
+gboolean           _sbx_process_is_starting     (SbxProcess        *self);
+/* The sandbox is gone: what is in the pipes is all that ever will be. */
+void               _sbx_process_hurry           (SbxProcess        *self);
 
 G_END_DECLS

@@ -10,6 +10,7 @@
 #include "core/sbx-exec-result.h"
 #include "core/sbx-invocation-private.h"
 #include "core/sbx-sync-private.h"
+#include "core/sbx-task-private.h"
 
 #include <glib/gi18n-lib.h>
 #include <signal.h>
@@ -21,9 +22,17 @@ run_cancelled_cb (GCancellable *cancellable,
 {
   SbxProcess *self = g_task_get_source_object (user_data);
 
+  /* A start that has succeeded is merely not told yet. */
+  if (g_task_get_source_tag (user_data) == sbx_process_start_async && self->has_started)
+    return G_SOURCE_REMOVE;
+
+  if (!_sbx_process_is_running (self))
+    return G_SOURCE_REMOVE;
+
   self->cancelled = TRUE;
-  if (self->invocation != NULL)
-    _sbx_invocation_request_end (SBX_INVOCATION (self->invocation));
+  _sbx_invocation_request_end (SBX_INVOCATION (self->invocation),
+                               g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED,
+                                                    _("The operation was cancelled")));
 
   return G_SOURCE_REMOVE;
 }
@@ -42,44 +51,11 @@ wait_cancelled_cb (GCancellable *cancellable,
   return G_SOURCE_REMOVE;
 }
 
-static void
-source_free (gpointer source)
-{
-  g_source_destroy (source);
-  g_source_unref (source);
-}
-
-/* The source holds the task and is destroyed when the task is completed, so that a cancellable that
- * lives on does not collect calls that are over. */
-static void
-completed_cb (GObject    *task,
-              GParamSpec *pspec,
-              gpointer    source)
-{
-  g_source_destroy (source);
-}
-
-static void
-watch_cancellable (GTask                  *task,
-                   GCancellableSourceFunc  func)
-{
-  GCancellable *cancellable = g_task_get_cancellable (task);
-  GSource *source;
-
-  if (cancellable == NULL)
-    return;
-
-  source = g_cancellable_source_new (cancellable);
-  g_source_set_callback (source, G_SOURCE_FUNC (func), g_object_ref (task), g_object_unref);
-  g_source_attach (source, g_task_get_context (task));
-  g_signal_connect_data (task, "notify::completed", G_CALLBACK (completed_cb), source,
-                         (GClosureNotify) (void (*) (void)) source_free, 0);
-}
-
 /* What run and start have in common. */
 static GTask *
 sbx_process_launch (SbxProcess          *self,
                     gpointer             tag,
+                    SbxCapabilities      needed,
                     GCancellable        *cancellable,
                     GAsyncReadyCallback  callback,
                     gpointer             user_data)
@@ -92,13 +68,13 @@ sbx_process_launch (SbxProcess          *self,
     return NULL;
 
   g_task_set_check_cancellable (task, FALSE);
-  if (!_sbx_process_may_start (self, &error))
+  if (!_sbx_process_may_start (self, needed, &error))
     {
       g_task_return_error (task, g_steal_pointer (&error));
       return NULL;
     }
 
-  watch_cancellable (task, run_cancelled_cb);
+  _sbx_task_watch_cancellable (task, run_cancelled_cb);
 
   return g_steal_pointer (&task);
 }
@@ -130,7 +106,8 @@ sbx_process_run_async (SbxProcess          *self,
   g_return_if_fail (SBX_IS_PROCESS (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  task = sbx_process_launch (self, sbx_process_run_async, cancellable, callback, user_data);
+  task = sbx_process_launch (self, sbx_process_run_async, SBX_CAPABILITIES_EXEC,
+                             cancellable, callback, user_data);
   if (task == NULL)
     return;
 
@@ -226,7 +203,8 @@ sbx_process_start_async (SbxProcess          *self,
   g_return_if_fail (SBX_IS_PROCESS (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  task = sbx_process_launch (self, sbx_process_start_async, cancellable, callback, user_data);
+  task = sbx_process_launch (self, sbx_process_start_async, SBX_CAPABILITIES_SPAWN,
+                             cancellable, callback, user_data);
   if (task == NULL)
     return;
 
@@ -243,7 +221,8 @@ sbx_process_start_async (SbxProcess          *self,
  * Finishes [method@Process.start_async].
  *
  * A command that could not be started is an error here, %SBX_ERROR_NOT_FOUND if there is no such
- * program; [method@Process.get_result] has the details.
+ * program, and %SBX_ERROR_LOST if nobody can say whether it was started;
+ * [method@Process.get_result] has the details.
  *
  * Returns: %TRUE if the command runs, or ran
  *
@@ -330,14 +309,16 @@ sbx_process_wait_async (SbxProcess          *self,
 
   g_task_set_check_cancellable (task, FALSE);
 
-  if (self->state == SBX_PROCESS_STATE_ENDED)
+  if (self->state == SBX_PROCESS_STATE_ENDED && self->failure != NULL)
+    g_task_return_error (task, g_error_copy (self->failure));
+  else if (self->state == SBX_PROCESS_STATE_ENDED)
     g_task_return_pointer (task, g_object_ref (self->result), g_object_unref);
   else if (self->state == SBX_PROCESS_STATE_NEW)
     g_task_return_new_error (task, SBX_ERROR, SBX_ERROR_INVALID,
                              _("The process was not started; start it before you wait for it"));
   else
     {
-      watch_cancellable (task, wait_cancelled_cb);
+      _sbx_task_watch_cancellable (task, wait_cancelled_cb);
       g_ptr_array_add (self->waiters, g_steal_pointer (&task));
     }
 }
@@ -349,6 +330,9 @@ sbx_process_wait_async (SbxProcess          *self,
  * @error: return location for a [struct@GLib.Error]
  *
  * Finishes [method@Process.wait_async].
+ *
+ * That the process was cancelled by who ran it is a result here. An error says that the provider
+ * could not run the command, or that the waiting was cancelled.
  *
  * Returns: (transfer full): how the process ended
  *
@@ -422,6 +406,8 @@ sbx_process_kill (SbxProcess  *self,
                   int          signal_number,
                   GError     **error)
 {
+  g_autoptr(SbxExecInvocation) invocation = NULL;
+
   g_return_val_if_fail (SBX_IS_PROCESS (self), FALSE);
   g_return_val_if_fail (signal_number > 0 && signal_number < 65, FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
@@ -433,12 +419,20 @@ sbx_process_kill (SbxProcess  *self,
       return FALSE;
     }
 
-  if (self->invocation == NULL || _sbx_exec_invocation_kill (self->invocation, signal_number))
+  if (!_sbx_process_is_running (self))
+    return TRUE;
+
+  /* Who gets the signal may answer and be gone. */
+  invocation = g_object_ref (self->invocation);
+  if (_sbx_exec_invocation_kill (invocation, signal_number))
     return TRUE;
 
   if (signal_number == SIGKILL)
     {
-      _sbx_invocation_request_end (SBX_INVOCATION (self->invocation));
+      _sbx_invocation_request_end (SBX_INVOCATION (invocation),
+                                   g_error_new_literal (SBX_ERROR, SBX_ERROR_LOST,
+                                                        _("The command was killed, and its end "
+                                                          "was never told")));
       return TRUE;
     }
 

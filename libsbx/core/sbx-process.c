@@ -76,8 +76,6 @@ sbx_process_dispose (GObject *object)
   SbxProcess *self = SBX_PROCESS (object);
 
   clear_source (&self->timeout);
-  clear_source (&self->drain);
-  g_clear_weak_pointer (&self->invocation);
 
   if (self->terminal != NULL)
     _sbx_terminal_detach (self->terminal);
@@ -85,8 +83,6 @@ sbx_process_dispose (GObject *object)
   for (guint i = 0; i < SBX_N_STREAMS; i++)
     _sbx_output_clear (&self->outputs[i]);
   _sbx_input_clear (&self->input);
-
-  g_clear_object (&self->session);
 
   G_OBJECT_CLASS (sbx_process_parent_class)->dispose (object);
 }
@@ -96,7 +92,11 @@ sbx_process_finalize (GObject *object)
 {
   SbxProcess *self = SBX_PROCESS (object);
 
+  /* Only now: a call in flight still answers after the dispose of a binding. */
+  g_clear_weak_pointer (&self->invocation);
+  _sbx_process_drop_early (self);
   g_clear_pointer (&self->waiters, g_ptr_array_unref);
+  g_clear_object (&self->session);
   g_clear_object (&self->command);
   g_clear_object (&self->terminal);
   g_clear_object (&self->result);
@@ -185,6 +185,17 @@ install_signals (GType type)
                   G_TYPE_NONE, 1, SBX_TYPE_EXEC_RESULT);
 }
 
+/* A command could kill us by closing its standard input. Who handles the signal knows why. */
+static void
+ignore_sigpipe (void)
+{
+  struct sigaction action;
+
+  if (sigaction (SIGPIPE, NULL, &action) == 0 && (action.sa_flags & SA_SIGINFO) == 0 &&
+      action.sa_handler == SIG_DFL)
+    signal (SIGPIPE, SIG_IGN);
+}
+
 static void
 sbx_process_class_init (SbxProcessClass *klass)
 {
@@ -194,10 +205,7 @@ sbx_process_class_init (SbxProcessClass *klass)
   object_class->finalize = sbx_process_finalize;
   object_class->get_property = sbx_process_get_property;
 
-  /* Before 2.82 GLib left SIGPIPE alone, so that a command could kill us by closing its standard
-   * input. Do what GLib does since. */
-  if (glib_check_version (2, 82, 0) != NULL)
-    signal (SIGPIPE, SIG_IGN);
+  ignore_sigpipe ();
 
   /**
    * SbxProcess:id: (getter get_id)
@@ -230,6 +238,7 @@ static void
 sbx_process_init (SbxProcess *self)
 {
   self->waiters = g_ptr_array_new_with_free_func (g_object_unref);
+  g_queue_init (&self->early);
 }
 
 void
@@ -246,9 +255,18 @@ _sbx_process_set_state (SbxProcess      *self,
 void
 _sbx_process_emit_started (SbxProcess *self)
 {
-  if (self->id != NULL)
-    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ID]);
   g_signal_emit (self, signals[STARTED], 0);
+}
+
+void
+_sbx_process_set_id (SbxProcess *self,
+                     const char *id)
+{
+  if (id == NULL || self->id != NULL)
+    return;
+
+  self->id = g_strdup (id);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ID]);
 }
 
 void
@@ -444,7 +462,8 @@ sbx_process_get_stdin_pipe (SbxProcess *self)
 {
   g_return_val_if_fail (SBX_IS_PROCESS (self), NULL);
 
-  return self->input.pipe;
+  /* That of a terminal is the terminal's. */
+  return self->terminal == NULL ? self->input.pipe : NULL;
 }
 
 /**

@@ -8,10 +8,11 @@
 #include <string.h>
 
 /*
- * Every protection that docs/security.md numbers is put in behind SBX_PROTECTS (row). In the library
- * that is installed this is the constant 1. The test build compiles everything a second time with
- * SBX_PROTECTION_SWITCHES, and a test run that names a row in SBX_UNPROTECT must then fail: that
- * shows that the protection is what makes the test pass. Nothing but libc is used, for sbx-init.
+ * Every protection that docs/security.md numbers is put in behind SBX_PROTECTS (row). In the
+ * library that is installed this is the constant 1. The test build compiles everything a second
+ * time with SBX_PROTECTION_SWITCHES, and a test run that names a row in SBX_UNPROTECT must then
+ * fail: that shows that the protection is what makes the test pass. Nothing but libc is used, for
+ * sbx-init.
  */
 #ifdef SBX_PROTECTION_SWITCHES
 

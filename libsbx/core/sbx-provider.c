@@ -81,7 +81,6 @@ sbx_provider_open_async (SbxProvider         *self,
   g_return_if_fail (SBX_IS_OPEN_REQUEST (request));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  _sbx_context_of (G_OBJECT (self));
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, sbx_provider_open_async);
 
@@ -91,7 +90,8 @@ sbx_provider_open_async (SbxProvider         *self,
   /* A session that was opened must reach its owner, or nobody would close it. */
   g_task_set_check_cancellable (task, FALSE);
 
-  if (!sbx_reach_validate (sbx_open_request_get_reach (request), &error))
+  if (!sbx_reach_validate (sbx_open_request_get_reach (request), &error) ||
+      !_sbx_context_enter (G_OBJECT (self), &error))
     {
       g_task_return_error (task, g_steal_pointer (&error));
       return;
@@ -106,6 +106,8 @@ sbx_provider_open_async (SbxProvider         *self,
   else
     _sbx_invocation_handled (SBX_INVOCATION (invocation),
                              iface->handle_open (self, request, invocation));
+
+  _sbx_context_leave (G_OBJECT (self));
 }
 
 /**

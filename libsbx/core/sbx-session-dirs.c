@@ -49,8 +49,8 @@ sbx_session_create_dir_all_async (SbxSession          *self,
   g_return_if_fail (path != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  invocation = _sbx_session_begin_verb (self, SBX_TYPE_FILE_INVOCATION, path,
-                                        sbx_session_create_dir_all_async,
+  invocation = _sbx_session_begin_verb (self, SBX_TYPE_FILE_INVOCATION, SBX_CAPABILITIES_FILES,
+                                        path, sbx_session_create_dir_all_async,
                                         cancellable, callback, user_data);
   if (invocation == NULL)
     return;
@@ -62,6 +62,8 @@ sbx_session_create_dir_all_async (SbxSession          *self,
     _sbx_invocation_handled (invocation,
                              klass->handle_create_dir_all (self, path,
                                                            SBX_FILE_INVOCATION (invocation)));
+
+  _sbx_context_leave (G_OBJECT (self));
 }
 
 /**
@@ -138,7 +140,8 @@ sbx_session_create_dir_all (SbxSession    *self,
  *
  * Makes a new directory below the sandbox's own directory for temporary files.
  *
- * It is new and private, and goes with the session.
+ * It is new and private, and goes with the session. A prefix with a “/” in it is
+ * %SBX_ERROR_INVALID.
  *
  * Cancelling @cancellable stops the work inside the sandbox.
  *
@@ -160,8 +163,8 @@ sbx_session_create_temp_dir_async (SbxSession          *self,
   g_return_if_fail (prefix != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  invocation = _sbx_session_begin_verb (self, SBX_TYPE_TEMP_DIR_INVOCATION, prefix,
-                                        sbx_session_create_temp_dir_async,
+  invocation = _sbx_session_begin_verb (self, SBX_TYPE_TEMP_DIR_INVOCATION, SBX_CAPABILITIES_FILES,
+                                        prefix, sbx_session_create_temp_dir_async,
                                         cancellable, callback, user_data);
   if (invocation == NULL)
     return;
@@ -173,6 +176,8 @@ sbx_session_create_temp_dir_async (SbxSession          *self,
     _sbx_invocation_handled (invocation,
                              klass->handle_create_temp_dir (self, prefix,
                                                             SBX_TEMP_DIR_INVOCATION (invocation)));
+
+  _sbx_context_leave (G_OBJECT (self));
 }
 
 /**
@@ -272,8 +277,9 @@ sbx_session_list_dir_async (SbxSession          *self,
   g_return_if_fail (path != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  invocation = _sbx_session_begin_verb (self, SBX_TYPE_LIST_DIR_INVOCATION, path,
-                                        sbx_session_list_dir_async,
+  invocation = _sbx_session_begin_verb (self, SBX_TYPE_LIST_DIR_INVOCATION,
+                                        SBX_CAPABILITIES_LISTING,
+                                        path, sbx_session_list_dir_async,
                                         cancellable, callback, user_data);
   if (invocation == NULL)
     return;
@@ -285,6 +291,8 @@ sbx_session_list_dir_async (SbxSession          *self,
     _sbx_invocation_handled (invocation,
                              klass->handle_list_dir (self, path,
                                                      SBX_LIST_DIR_INVOCATION (invocation)));
+
+  _sbx_context_leave (G_OBJECT (self));
 }
 
 /**

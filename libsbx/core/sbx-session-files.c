@@ -53,14 +53,15 @@ sbx_session_read_file_async (SbxSession          *self,
   g_return_if_fail (path != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  invocation = _sbx_session_begin_verb (self, SBX_TYPE_READ_FILE_INVOCATION, path,
-                                        sbx_session_read_file_async,
+  invocation = _sbx_session_begin_verb (self, SBX_TYPE_READ_FILE_INVOCATION, SBX_CAPABILITIES_FILES,
+                                        path, sbx_session_read_file_async,
                                         cancellable, callback, user_data);
   if (invocation == NULL)
     return;
 
   if (max_size == 0)
     max_size = SBX_READ_FILE_DEFAULT_MAX_SIZE;
+  _sbx_read_file_invocation_set_max_size (SBX_READ_FILE_INVOCATION (invocation), max_size);
 
   klass = SBX_SESSION_GET_CLASS (self);
   if (klass->handle_read_file == NULL)
@@ -70,6 +71,8 @@ sbx_session_read_file_async (SbxSession          *self,
                              klass->handle_read_file (self, path,
                                                       max_size,
                                                       SBX_READ_FILE_INVOCATION (invocation)));
+
+  _sbx_context_leave (G_OBJECT (self));
 }
 
 /**
@@ -177,8 +180,8 @@ sbx_session_write_file_async (SbxSession          *self,
   g_return_if_fail (content != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  invocation = _sbx_session_begin_verb (self, SBX_TYPE_FILE_INVOCATION, path,
-                                        sbx_session_write_file_async,
+  invocation = _sbx_session_begin_verb (self, SBX_TYPE_FILE_INVOCATION, SBX_CAPABILITIES_FILES,
+                                        path, sbx_session_write_file_async,
                                         cancellable, callback, user_data);
   if (invocation == NULL)
     return;
@@ -190,6 +193,8 @@ sbx_session_write_file_async (SbxSession          *self,
     _sbx_invocation_handled (invocation,
                              klass->handle_write_file (self, path, content, mode,
                                                        SBX_FILE_INVOCATION (invocation)));
+
+  _sbx_context_leave (G_OBJECT (self));
 }
 
 /**
@@ -292,8 +297,8 @@ sbx_session_remove_async (SbxSession          *self,
   g_return_if_fail (path != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  invocation = _sbx_session_begin_verb (self, SBX_TYPE_FILE_INVOCATION, path,
-                                        sbx_session_remove_async,
+  invocation = _sbx_session_begin_verb (self, SBX_TYPE_FILE_INVOCATION, SBX_CAPABILITIES_FILES,
+                                        path, sbx_session_remove_async,
                                         cancellable, callback, user_data);
   if (invocation == NULL)
     return;
@@ -305,6 +310,8 @@ sbx_session_remove_async (SbxSession          *self,
     _sbx_invocation_handled (invocation,
                              klass->handle_remove (self, path,
                                                    SBX_FILE_INVOCATION (invocation)));
+
+  _sbx_context_leave (G_OBJECT (self));
 }
 
 /**
@@ -403,8 +410,8 @@ sbx_session_stat_async (SbxSession          *self,
   g_return_if_fail (path != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  invocation = _sbx_session_begin_verb (self, SBX_TYPE_STAT_INVOCATION, path,
-                                        sbx_session_stat_async,
+  invocation = _sbx_session_begin_verb (self, SBX_TYPE_STAT_INVOCATION, SBX_CAPABILITIES_LISTING,
+                                        path, sbx_session_stat_async,
                                         cancellable, callback, user_data);
   if (invocation == NULL)
     return;
@@ -416,6 +423,8 @@ sbx_session_stat_async (SbxSession          *self,
     _sbx_invocation_handled (invocation,
                              klass->handle_stat (self, path,
                                                  SBX_STAT_INVOCATION (invocation)));
+
+  _sbx_context_leave (G_OBJECT (self));
 }
 
 /**

@@ -9,24 +9,35 @@
 
 G_BEGIN_DECLS
 
-GMainContext *_sbx_session_get_context (SbxSession     *self);
+GMainContext  *_sbx_session_get_context   (SbxSession           *self);
 
-/* %FALSE, with @error set, when the session takes no more calls. */
-gboolean      _sbx_session_admits      (SbxSession     *self,
-                                        GError        **error);
+/* %FALSE, with @error set, when the session takes no more calls, or cannot do that. */
+gboolean       _sbx_session_admits        (SbxSession           *self,
+                                           SbxCapabilities       needed,
+                                           GError              **error);
 
 /* Keeps an eye on an unanswered call: it ends with the session. */
-void          _sbx_session_track       (SbxSession     *self,
-                                        SbxInvocation  *invocation);
+void           _sbx_session_track         (SbxSession           *self,
+                                           SbxInvocation        *invocation);
 
-/* Starts a verb on a path: makes its task, and the invocation of @type that answers it. %NULL means
- * that the task was returned already. */
-SbxInvocation *_sbx_session_begin_verb (SbxSession           *self,
-                                        GType                 type,
-                                        const char           *path,
-                                        gpointer              tag,
-                                        GCancellable         *cancellable,
-                                        GAsyncReadyCallback   callback,
-                                        gpointer              user_data);
+/* A process between its start and its end. A close is over when all have ended. */
+void           _sbx_session_add_process    (SbxSession          *self,
+                                            SbxProcess          *process);
+void           _sbx_session_remove_process (SbxSession          *self,
+                                            SbxProcess          *process);
+void           _sbx_session_process_ended  (SbxSession          *self);
+/* Whether the sandbox is gone, so that nobody is left who could write anything. */
+gboolean       _sbx_session_is_gone        (SbxSession          *self);
+
+/* Starts a verb on a path: makes its task, and the invocation of @type that answers it, and enters
+ * the session's context. %NULL means that the task was returned already. */
+SbxInvocation *_sbx_session_begin_verb    (SbxSession           *self,
+                                           GType                 type,
+                                           SbxCapabilities       needed,
+                                           const char           *path,
+                                           gpointer              tag,
+                                           GCancellable         *cancellable,
+                                           GAsyncReadyCallback   callback,
+                                           gpointer              user_data);
 
 G_END_DECLS

@@ -7,15 +7,47 @@
 #include "core/sbx-session-private.h"
 
 #include "core/sbx-error.h"
+#include "core/sbx-file-invocations.h"
 #include "core/sbx-invocation-private.h"
+#include "core/sbx-sync-private.h"
+#include "core/sbx-text-private.h"
 
 #include <glib/gi18n-lib.h>
+#include <string.h>
 
 #define FILE_GRACE_MS 2000
+
+/* What is checked for every provider alike. A prefix is a piece of a name. */
+static gboolean
+check_path (GType         type,
+            const char   *path,
+            GError      **error)
+{
+  g_autofree char *quoted = NULL;
+
+  if (type != SBX_TYPE_TEMP_DIR_INVOCATION)
+    {
+      if (*path == '\0')
+        g_set_error_literal (error, SBX_ERROR, SBX_ERROR_INVALID,
+                             _("A path cannot be empty; name a file of the sandbox"));
+
+      return *path != '\0';
+    }
+
+  if (strchr (path, '/') == NULL)
+    return TRUE;
+
+  quoted = _sbx_text_quote (path);
+  g_set_error (error, SBX_ERROR, SBX_ERROR_INVALID,
+               _("%s cannot start the name of a directory: it has a “/” in it"), quoted);
+
+  return FALSE;
+}
 
 SbxInvocation *
 _sbx_session_begin_verb (SbxSession          *self,
                          GType                type,
+                         SbxCapabilities      needed,
                          const char          *path,
                          gpointer             tag,
                          GCancellable        *cancellable,
@@ -32,14 +64,9 @@ _sbx_session_begin_verb (SbxSession          *self,
 
   g_task_set_check_cancellable (task, FALSE);
 
-  if (*path == '\0')
-    {
-      g_task_return_new_error (task, SBX_ERROR, SBX_ERROR_INVALID,
-                               _("A path cannot be empty; name a file of the sandbox"));
-      return NULL;
-    }
-
-  if (!_sbx_session_admits (self, &error))
+  if (!check_path (type, path, &error) ||
+      !_sbx_session_admits (self, needed, &error) ||
+      !_sbx_context_enter (G_OBJECT (self), &error))
     {
       g_task_return_error (task, g_steal_pointer (&error));
       return NULL;

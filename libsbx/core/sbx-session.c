@@ -11,6 +11,7 @@
 #include "core/sbx-invocation-private.h"
 #include "core/sbx-process-private.h"
 #include "core/sbx-sync-private.h"
+#include "core/sbx-task-private.h"
 #include "sbx-enum-types.h"
 
 #include <glib/gi18n-lib.h>
@@ -48,7 +49,7 @@
  * Since: 1.0
  */
 
-#define CLOSE_GRACE_MS 30000
+#define CLOSE_GRACE_MS 10000
 
 typedef struct
 {
@@ -56,12 +57,16 @@ typedef struct
   char            *cwd;
   SbxCapabilities  capabilities;
   SbxSessionState  state;
-  GError          *failure;      /* why it was lost, or why it did not close well */
-  guint            close_started : 1;
-  guint            close_done    : 1;
+  GError          *failure;        /* why it was lost, or why it did not close well */
+  GError          *close_error;    /* how the one close went */
+  guint            close_started  : 1;
+  guint            close_answered : 1;
+  guint            close_done     : 1;
 
-  GHashTable      *calls;        /* of unanswered invocations, not owned */
-  GPtrArray       *closing;      /* of owned tasks that wait for the one close */
+  GHashTable      *calls;          /* of unanswered invocations, not owned */
+  GHashTable      *processes;      /* that have not ended, not owned */
+  GPtrArray       *closing;        /* of owned tasks that wait for the one close */
+  SbxInvocation   *close_call;     /* not owned */
 } SbxSessionPrivate;
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (SbxSession, sbx_session, G_TYPE_OBJECT)
@@ -113,10 +118,13 @@ sbx_session_finalize (GObject *object)
 
   g_hash_table_foreach (priv->calls, forget_call, NULL);
   g_clear_pointer (&priv->calls, g_hash_table_unref);
+  g_clear_pointer (&priv->processes, g_hash_table_unref);
+  g_clear_weak_pointer (&priv->close_call);
   g_clear_pointer (&priv->closing, g_ptr_array_unref);
   g_clear_pointer (&priv->id, g_free);
   g_clear_pointer (&priv->cwd, g_free);
   g_clear_error (&priv->failure);
+  g_clear_error (&priv->close_error);
 
   G_OBJECT_CLASS (sbx_session_parent_class)->finalize (object);
 }
@@ -276,6 +284,7 @@ sbx_session_init (SbxSession *self)
   SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
 
   priv->calls = g_hash_table_new (NULL, NULL);
+  priv->processes = g_hash_table_new (NULL, NULL);
   priv->closing = g_ptr_array_new_with_free_func (g_object_unref);
 }
 
@@ -285,21 +294,44 @@ _sbx_session_get_context (SbxSession *self)
   return _sbx_context_of (G_OBJECT (self));
 }
 
+/* Names what a session lacks of what is needed. */
+static const char *
+describe_lack (SbxCapabilities lacking)
+{
+  if (lacking & SBX_CAPABILITIES_EXEC)
+    return _("The provider of this session cannot run commands");
+  if (lacking & SBX_CAPABILITIES_SPAWN)
+    return _("The provider of this session cannot run commands in the background; run them to "
+             "their end");
+  if (lacking & SBX_CAPABILITIES_STDIN)
+    return _("The provider of this session cannot write to a command that runs; give it its whole "
+             "input beforehand");
+  if (lacking & SBX_CAPABILITIES_TERMINAL)
+    return _("The provider of this session cannot give a command a terminal");
+  if (lacking & SBX_CAPABILITIES_FILES)
+    return _("The provider of this session cannot read or write files; use a command");
+
+  return _("The provider of this session cannot list directories or look at files; use a command");
+}
+
 gboolean
-_sbx_session_admits (SbxSession  *self,
-                     GError     **error)
+_sbx_session_admits (SbxSession       *self,
+                     SbxCapabilities   needed,
+                     GError          **error)
 {
   SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+  const SbxCapabilities lacking = needed & ~priv->capabilities;
 
-  if (priv->state == SBX_SESSION_STATE_OPEN)
-    return TRUE;
-
-  if (priv->state == SBX_SESSION_STATE_LOST && priv->failure != NULL)
+  if (priv->state == SBX_SESSION_STATE_LOST)
     g_set_error (error, SBX_ERROR, SBX_ERROR_CLOSED,
-                 _("The sandbox ended: %s Open a new one."), priv->failure->message);
-  else
+                 _("The sandbox has ended (%s); open a new one"), priv->failure->message);
+  else if (priv->state != SBX_SESSION_STATE_OPEN)
     g_set_error_literal (error, SBX_ERROR, SBX_ERROR_CLOSED,
-                         _("The session is closed. Open a new one."));
+                         _("The session is closed; open a new one"));
+  else if (lacking != 0)
+    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_UNSUPPORTED, describe_lack (lacking));
+  else
+    return TRUE;
 
   return FALSE;
 }
@@ -368,6 +400,7 @@ sbx_session_fail (SbxSession   *self,
                   const GError *error)
 {
   SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+  g_autoptr(SbxSession) keep = NULL;
   g_autoptr(GPtrArray) calls = NULL;
 
   g_return_if_fail (SBX_IS_SESSION (self));
@@ -376,7 +409,7 @@ sbx_session_fail (SbxSession   *self,
   if (priv->state != SBX_SESSION_STATE_OPEN)
     return;
 
-  g_object_ref (self);
+  keep = g_object_ref (self);
   priv->failure = g_error_copy (error);
   calls = sbx_session_list_calls (self);
   sbx_session_set_state (self, SBX_SESSION_STATE_LOST);
@@ -385,10 +418,97 @@ sbx_session_fail (SbxSession   *self,
     _sbx_invocation_expire (g_ptr_array_index (calls, i), priv->failure);
 
   g_signal_emit (self, signals[CLOSED], 0, priv->failure);
-  g_object_unref (self);
+}
+
+static GError *
+closed_error (void)
+{
+  return g_error_new_literal (SBX_ERROR, SBX_ERROR_CLOSED,
+                              _("The session was closed meanwhile"));
+}
+
+/* One that is still being started does not count: somebody may close, and wait for that, from
+ * within the implementation's function. */
+static gboolean
+sbx_session_has_running_process (SbxSession *self)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+  GHashTableIter iter;
+  gpointer process;
+
+  g_hash_table_iter_init (&iter, priv->processes);
+  while (g_hash_table_iter_next (&iter, &process, NULL))
+    if (!_sbx_process_is_starting (process))
+      return TRUE;
+
+  return FALSE;
 }
 
 /* The one close is over: everybody who asked for it is told the same. */
+static void
+sbx_session_conclude (SbxSession *self)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+  g_autoptr(GPtrArray) waiting = NULL;
+
+  if (!priv->close_answered || priv->close_done || sbx_session_has_running_process (self))
+    return;
+
+  /* Those who wait hold the session. */
+  waiting = g_steal_pointer (&priv->closing);
+  priv->closing = g_ptr_array_new_with_free_func (g_object_unref);
+  priv->close_done = TRUE;
+
+  /* One that was lost stays so: closing it only cleans up after it. */
+  if (priv->state == SBX_SESSION_STATE_CLOSING)
+    {
+      if (priv->close_error != NULL)
+        priv->failure = g_error_copy (priv->close_error);
+
+      sbx_session_set_state (self, SBX_SESSION_STATE_CLOSED);
+      g_signal_emit (self, signals[CLOSED], 0, priv->close_error);
+    }
+
+  for (guint i = 0; i < waiting->len; i++)
+    if (priv->close_error != NULL)
+      g_task_return_error (g_ptr_array_index (waiting, i), g_error_copy (priv->close_error));
+    else
+      g_task_return_boolean (g_ptr_array_index (waiting, i), TRUE);
+}
+
+gboolean
+_sbx_session_is_gone (SbxSession *self)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  return priv->close_answered;
+}
+
+void
+_sbx_session_add_process (SbxSession *self,
+                          SbxProcess *process)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  g_hash_table_add (priv->processes, process);
+}
+
+void
+_sbx_session_remove_process (SbxSession *self,
+                             SbxProcess *process)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  g_hash_table_remove (priv->processes, process);
+}
+
+void
+_sbx_session_process_ended (SbxSession *self)
+{
+  sbx_session_conclude (self);
+}
+
+/* The sandbox is gone. What has not ended by itself ends now. */
 static void
 close_answered_cb (GObject      *object,
                    GAsyncResult *result,
@@ -396,30 +516,41 @@ close_answered_cb (GObject      *object,
 {
   SbxSession *self = SBX_SESSION (object);
   SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
-  g_autoptr(GPtrArray) waiting = g_steal_pointer (&priv->closing);
-  g_autoptr(GError) error = NULL;
+  g_autoptr(GPtrArray) calls = sbx_session_list_calls (self);
+  g_autoptr(GPtrArray) processes = g_ptr_array_new_with_free_func (g_object_unref);
+  g_autoptr(GError) error = closed_error ();
+  GHashTableIter iter;
+  gpointer process;
 
-  priv->closing = g_ptr_array_new_with_free_func (g_object_unref);
-  priv->close_done = TRUE;
-  g_task_propagate_boolean (G_TASK (result), &error);
+  priv->close_answered = TRUE;
+  g_task_propagate_boolean (G_TASK (result), &priv->close_error);
 
-  /* One that was lost stays so: closing it only cleans up after it. */
-  if (error != NULL)
-    {
-      g_clear_error (&priv->failure);
-      priv->failure = g_error_copy (error);
-    }
-  if (priv->state == SBX_SESSION_STATE_CLOSING)
-    {
-      sbx_session_set_state (self, SBX_SESSION_STATE_CLOSED);
-      g_signal_emit (self, signals[CLOSED], 0, error);
-    }
+  for (guint i = 0; i < calls->len; i++)
+    _sbx_invocation_expire (g_ptr_array_index (calls, i), error);
 
-  for (guint i = 0; i < waiting->len; i++)
-    if (error != NULL)
-      g_task_return_error (g_ptr_array_index (waiting, i), g_error_copy (error));
-    else
-      g_task_return_boolean (g_ptr_array_index (waiting, i), TRUE);
+  g_hash_table_iter_init (&iter, priv->processes);
+  while (g_hash_table_iter_next (&iter, &process, NULL))
+    g_ptr_array_add (processes, g_object_ref (process));
+  for (guint i = 0; i < processes->len; i++)
+    _sbx_process_hurry (g_ptr_array_index (processes, i));
+
+  sbx_session_conclude (self);
+}
+
+/* Of a caller that came later; the first one's is the invocation's own. */
+static gboolean
+close_cancelled_cb (GCancellable *cancellable,
+                    gpointer      user_data)
+{
+  SbxSessionPrivate *priv =
+    sbx_session_get_instance_private (g_task_get_source_object (user_data));
+
+  if (priv->close_call != NULL)
+    _sbx_invocation_request_end (priv->close_call,
+                                 g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED,
+                                                      _("The operation was cancelled")));
+
+  return G_SOURCE_REMOVE;
 }
 
 static void
@@ -437,20 +568,21 @@ sbx_session_start_close (SbxSession   *self,
     sbx_session_set_state (self, SBX_SESSION_STATE_CLOSING);
 
   for (guint i = 0; i < calls->len; i++)
-    _sbx_invocation_request_end (g_ptr_array_index (calls, i));
+    _sbx_invocation_request_end (g_ptr_array_index (calls, i), closed_error ());
 
   task = g_task_new (self, cancellable, close_answered_cb, NULL);
   g_task_set_source_tag (task, sbx_session_start_close);
   g_task_set_check_cancellable (task, FALSE);
 
   invocation = g_object_new (SBX_TYPE_CLOSE_INVOCATION, NULL);
+  g_set_weak_pointer (&priv->close_call, SBX_INVOCATION (invocation));
   _sbx_invocation_adopt (SBX_INVOCATION (invocation), task, CLOSE_GRACE_MS);
 
   if (klass->handle_close == NULL)
     sbx_close_invocation_return_done (invocation);
-  else
-    _sbx_invocation_handled (SBX_INVOCATION (invocation),
-                             klass->handle_close (self, invocation));
+
+  _sbx_invocation_handled (SBX_INVOCATION (invocation),
+                           klass->handle_close == NULL || klass->handle_close (self, invocation));
 }
 
 /**
@@ -463,8 +595,8 @@ sbx_session_start_close (SbxSession   *self,
  * Ends the sandbox, with everything that runs in it.
  *
  * Calls in flight end first. However often this is called there is one close, and every caller is
- * told how that one went. Cancelling the first caller's @cancellable does not keep the sandbox: it
- * makes the end abrupt.
+ * told how that one went. Cancelling @cancellable does not keep the sandbox: it makes the end
+ * abrupt.
  *
  * Finish with [method@Session.close_finish].
  *
@@ -478,6 +610,7 @@ sbx_session_close_async (SbxSession          *self,
 {
   SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
   g_autoptr(GTask) task = NULL;
+  g_autoptr(GError) error = NULL;
 
   g_return_if_fail (SBX_IS_SESSION (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
@@ -486,15 +619,20 @@ sbx_session_close_async (SbxSession          *self,
   g_task_set_source_tag (task, sbx_session_close_async);
   g_task_set_check_cancellable (task, FALSE);
 
-  if (priv->close_done && priv->failure != NULL && priv->state == SBX_SESSION_STATE_CLOSED)
-    g_task_return_error (task, g_error_copy (priv->failure));
+  if (priv->close_done && priv->close_error != NULL)
+    g_task_return_error (task, g_error_copy (priv->close_error));
   else if (priv->close_done)
     g_task_return_boolean (task, TRUE);
+  else if (!_sbx_context_enter (G_OBJECT (self), &error))
+    g_task_return_error (task, g_steal_pointer (&error));
   else
     {
+      if (priv->close_started)
+        _sbx_task_watch_cancellable (task, close_cancelled_cb);
       g_ptr_array_add (priv->closing, g_steal_pointer (&task));
       if (!priv->close_started)
         sbx_session_start_close (self, cancellable);
+      _sbx_context_leave (G_OBJECT (self));
     }
 }
 

@@ -12,36 +12,87 @@
 
 struct _SbxSync
 {
-  GMainContext *context;
+  GObject      *object;
   GAsyncResult *result;
 };
 
-static G_DEFINE_QUARK (sbx-context, sbx_context)
+/* Where an object is at home. */
+typedef struct
+{
+  GMainContext *context;
+  GThread      *thread;    /* that it was made in; only ever compared */
+} SbxHome;
+
+static G_DEFINE_QUARK (sbx-home, sbx_home)
+
+static void
+home_free (gpointer data)
+{
+  SbxHome *home = data;
+
+  g_main_context_unref (home->context);
+  g_free (home);
+}
+
+static SbxHome *
+home_of (GObject *object)
+{
+  SbxHome *home = g_object_get_qdata (object, sbx_home_quark ());
+
+  if (home == NULL)
+    {
+      home = g_new0 (SbxHome, 1);
+      home->context = g_main_context_ref_thread_default ();
+      home->thread = g_thread_self ();
+      g_object_set_qdata_full (object, sbx_home_quark (), home, home_free);
+    }
+
+  return home;
+}
 
 GMainContext *
 _sbx_context_of (GObject *object)
 {
-  GMainContext *context = g_object_get_qdata (object, sbx_context_quark ());
+  return home_of (object)->context;
+}
 
-  if (context == NULL)
+gboolean
+_sbx_context_enter (GObject  *object,
+                    GError  **error)
+{
+  GMainContext *context = _sbx_context_of (object);
+
+  if (!g_main_context_acquire (context))
     {
-      context = g_main_context_ref_thread_default ();
-      g_object_set_qdata_full (object, sbx_context_quark (), context,
-                               (GDestroyNotify) g_main_context_unref);
+      g_set_error (error, SBX_ERROR, SBX_ERROR_BUSY,
+                   _("This %s belongs to another thread; call it from there"),
+                   G_OBJECT_TYPE_NAME (object));
+      return FALSE;
     }
 
-  return context;
+  g_main_context_push_thread_default (context);
+
+  return TRUE;
+}
+
+void
+_sbx_context_leave (GObject *object)
+{
+  GMainContext *context = _sbx_context_of (object);
+
+  g_main_context_pop_thread_default (context);
+  g_main_context_release (context);
 }
 
 SbxSync *
 _sbx_sync_begin (GObject  *object,
                  GError  **error)
 {
-  GMainContext *context = _sbx_context_of (object);
-  g_autoptr(GMainContext) own = g_main_context_ref_thread_default ();
+  SbxHome *home = home_of (object);
   SbxSync *self;
 
-  if (own != context || !g_main_context_acquire (context))
+  /* A context that nobody iterates at the moment could be had by any thread; it is not for any. */
+  if (!g_main_context_is_owner (home->context) && home->thread != g_thread_self ())
     {
       g_set_error (error, SBX_ERROR, SBX_ERROR_BUSY,
                    _("This %s belongs to another thread; call it from there"),
@@ -49,8 +100,11 @@ _sbx_sync_begin (GObject  *object,
       return NULL;
     }
 
+  if (!_sbx_context_enter (object, error))
+    return NULL;
+
   self = g_new0 (SbxSync, 1);
-  self->context = g_main_context_ref (context);
+  self->object = g_object_ref (object);
 
   return self;
 }
@@ -69,7 +123,7 @@ GAsyncResult *
 _sbx_sync_wait (SbxSync *self)
 {
   while (self->result == NULL)
-    g_main_context_iteration (self->context, TRUE);
+    g_main_context_iteration (_sbx_context_of (self->object), TRUE);
 
   return self->result;
 }
@@ -78,7 +132,7 @@ void
 _sbx_sync_end (SbxSync *self)
 {
   g_clear_object (&self->result);
-  g_main_context_release (self->context);
-  g_clear_pointer (&self->context, g_main_context_unref);
+  _sbx_context_leave (self->object);
+  g_clear_object (&self->object);
   g_free (self);
 }

@@ -14,9 +14,12 @@ typedef gboolean (*SbxTerminalResizeFunc) (guint     rows,
 
 SbxTerminal *_sbx_terminal_new      (guint                   rows,
                                      guint                   columns);
-/* Takes @fd, the controlling end of a pseudo-terminal. */
+/* Takes @fd, the controlling end of a pseudo-terminal. Where the output goes elsewhere only input
+ * and size are left for the terminal. */
 void         _sbx_terminal_take_fd  (SbxTerminal            *self,
-                                     int                     fd);
+                                     int                     fd,
+                                     gboolean                with_output);
+gboolean     _sbx_terminal_has_fd   (SbxTerminal            *self);
 /* For an implementation without a pseudo-terminal of ours. */
 void         _sbx_terminal_set_pipes (SbxTerminal           *self,
                                      GInputStream           *input,
@@ -24,5 +27,8 @@ void         _sbx_terminal_set_pipes (SbxTerminal           *self,
                                      SbxTerminalResizeFunc   resize,
                                      gpointer                user_data);
 void         _sbx_terminal_detach   (SbxTerminal            *self);
+
+/* Reads from a pseudo-terminal, which it takes, and ends where that ends. */
+GInputStream *_sbx_terminal_stream_new (int fd);
 
 G_END_DECLS

@@ -23,8 +23,8 @@
  * The terminal of a command, seen from the side of whoever looks at it.
  *
  * Get it with [method@Process.get_terminal] before the process starts. From
- * [signal@Process::started] on it can be read and written, or its descriptor handed to a widget such
- * as VTE's.
+ * [signal@Process::started] on it can be read and written, or its descriptor handed to a widget
+ * such as VTE's.
  *
  * What is read from it was written by the command and is not to be trusted: a real terminal that is
  * shown it does what it says.
@@ -36,8 +36,9 @@ struct _SbxTerminal
 {
   GObject                parent_instance;
 
-  int                    fd;           /* for steal_fd() */
+  int                    fd;           /* for steal_fd(); each stream has one of its own */
   int                    resize_fd;    /* a second one, which stays */
+  gboolean               with_output;
   GInputStream          *input;
   GOutputStream         *output;
   guint                  rows;
@@ -108,12 +109,20 @@ set_size (SbxTerminal *self)
 
 void
 _sbx_terminal_take_fd (SbxTerminal *self,
-                       int          fd)
+                       int          fd,
+                       gboolean     with_output)
 {
+  self->with_output = with_output;
   g_unix_set_fd_nonblocking (fd, TRUE, NULL);
   self->fd = fd;
   self->resize_fd = fcntl (fd, F_DUPFD_CLOEXEC, 3);
   set_size (self);
+}
+
+gboolean
+_sbx_terminal_has_fd (SbxTerminal *self)
+{
+  return self->fd >= 0 || self->resize_fd >= 0;
 }
 
 void
@@ -142,17 +151,23 @@ _sbx_terminal_detach (SbxTerminal *self)
  * Gets what the command writes.
  *
  * Returns: (transfer none) (nullable): a stream that ends when the command does, or %NULL before it
- *   has started and after [method@Terminal.steal_fd]
+ *   has started, after [method@Terminal.steal_fd], and where the terminal was not asked for before
+ *   the start, so that [signal@Process::stdout] has the output
  *
  * Since: 1.0
  */
 GInputStream *
 sbx_terminal_get_input_stream (SbxTerminal *self)
 {
+  int fd;
+
   g_return_val_if_fail (SBX_IS_TERMINAL (self), NULL);
 
-  if (self->input == NULL && self->fd >= 0)
-    self->input = g_unix_input_stream_new (self->fd, FALSE);
+  if (self->input == NULL && self->fd >= 0 && self->with_output)
+    {
+      fd = fcntl (self->fd, F_DUPFD_CLOEXEC, 3);
+      self->input = fd >= 0 ? _sbx_terminal_stream_new (fd) : NULL;
+    }
 
   return self->input;
 }
@@ -171,10 +186,15 @@ sbx_terminal_get_input_stream (SbxTerminal *self)
 GOutputStream *
 sbx_terminal_get_output_stream (SbxTerminal *self)
 {
+  int fd;
+
   g_return_val_if_fail (SBX_IS_TERMINAL (self), NULL);
 
   if (self->output == NULL && self->fd >= 0)
-    self->output = g_unix_output_stream_new (self->fd, FALSE);
+    {
+      fd = fcntl (self->fd, F_DUPFD_CLOEXEC, 3);
+      self->output = fd >= 0 ? g_unix_output_stream_new (fd, TRUE) : NULL;
+    }
 
   return self->output;
 }
@@ -185,10 +205,11 @@ sbx_terminal_get_output_stream (SbxTerminal *self)
  *
  * Takes the controlling end of the pseudo-terminal, for a widget or a loop of the caller's own.
  *
- * It does not block. The caller closes it. The streams cannot be used any more, and
- * [method@Terminal.resize] still can.
+ * It does not block. The caller closes it. The streams are closed, and [method@Terminal.resize]
+ * still works.
  *
- * Returns: a descriptor, or -1 if the command has not started, or if the provider has none to give
+ * Returns: a descriptor, or -1 if the command has not started, if the provider has none to give, or
+ *   where the terminal was not asked for before the start
  *
  * Since: 1.0
  */
@@ -197,11 +218,16 @@ sbx_terminal_steal_fd (SbxTerminal *self)
 {
   g_return_val_if_fail (SBX_IS_TERMINAL (self), -1);
 
-  if (self->fd >= 0)
-    {
-      g_clear_object (&self->input);
-      g_clear_object (&self->output);
-    }
+  if (self->fd < 0 || !self->with_output)
+    return -1;
+
+  if (self->input != NULL)
+    g_input_stream_close (self->input, NULL, NULL);
+  if (self->output != NULL)
+    g_output_stream_close (self->output, NULL, NULL);
+
+  g_clear_object (&self->input);
+  g_clear_object (&self->output);
 
   return g_steal_fd (&self->fd);
 }
@@ -235,10 +261,11 @@ sbx_terminal_resize (SbxTerminal  *self,
   self->rows = rows;
   self->columns = columns;
 
-  if (self->resize_fd < 0 && self->input == NULL)
+  if (self->resize_fd >= 0 && set_size (self))
     return TRUE;
 
-  if (self->resize_fd >= 0 && set_size (self))
+  /* Before the start, or when all is over. */
+  if (self->resize_fd < 0 && self->resize == NULL)
     return TRUE;
 
   if (self->resize != NULL && self->resize (rows, columns, self->resize_data))

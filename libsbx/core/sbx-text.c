@@ -15,8 +15,11 @@
 static gboolean
 is_deceptive (gunichar c)
 {
-  return (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2060 && c <= 0x2069) || c == 0x061c || c == 0xfeff;
+  const GUnicodeType type = g_unichar_type (c);
+
+  return type == G_UNICODE_CONTROL || type == G_UNICODE_FORMAT ||
+         type == G_UNICODE_LINE_SEPARATOR || type == G_UNICODE_PARAGRAPH_SEPARATOR ||
+         type == G_UNICODE_PRIVATE_USE || type == G_UNICODE_UNASSIGNED;
 }
 
 static gsize
@@ -38,8 +41,10 @@ append_escaped (GString    *out,
     g_string_append (out, "\\n");
   else if (c == '\t')
     g_string_append (out, "\\t");
-  else if (g_unichar_iscntrl (c) || is_deceptive (c))
-    g_string_append_printf (out, c < 0x80 ? "\\x%02x" : "\\u%04x", c);
+  else if (c == '\\')
+    g_string_append (out, "\\\\");
+  else if (is_deceptive (c))
+    g_string_append_printf (out, c < 0x80 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
   else
     g_string_append_len (out, text, length);
 
