@@ -34,6 +34,18 @@ append_words (GByteArray         *data,
     append (data, *words);
 }
 
+/* Process 1 has no environment but this, in a build in which protections can be taken out. */
+static void
+append_switches (GByteArray *data)
+{
+#ifdef SBX_PROTECTION_SWITCHES
+  const char *off = g_getenv ("SBX_UNPROTECT");
+
+  if (off != NULL)
+    append_words (data, (const char * const []) { "--setenv", "SBX_UNPROTECT", off, NULL });
+#endif
+}
+
 /* Has bwrap inherit @fd, which is taken, and returns the number it has there. */
 static int
 pass_fd (GArray *fds,
@@ -219,6 +231,7 @@ _sbx_bwrap_arguments_new (SbxBwrapPlan           *plan,
   self->fds = g_array_new (FALSE, FALSE, sizeof (SbxBwrapFd));
   g_array_set_clear_func (self->fds, clear_fd);
   append_words (data, fixed);
+  append_switches (data);
 
   if (seccomp_fd >= 0)
     {

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Takes the protections out one at a time, and shows that each one is missed.
+
+Every row of the security page that names a protection has tests, and a switch in the source,
+SBX_PROTECTS (row), which the programs given here obey. For each row its tests run twice: with
+everything in force all must pass; with the row in SBX_UNPROTECT at least one must fail. A row
+without a test or without a switch fails, and so does a switch that belongs to no row.
+
+Reports in TAP, one point for each row, with the tests that failed, and so showed that the
+protection does something, listed above it.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# The rows, and who tests each: test programs of GLib by the path of their tests, the tests of
+# sbx-tool by a word in their names, the tests of JSON by a path.
+ROWS = {
+    "T1": ["escape"],
+    "T2": ["escape", "tool"],
+    "T3": ["escape", "tool"],
+    "T4": ["escape"],
+    "T5": ["escape"],
+    "T7": ["escape"],
+    "T11": ["escape"],
+    "T12": ["escape"],
+    "T13": ["escape"],
+    "T14": ["escape"],
+    "T15": ["json"],
+    "T17": ["tool"],
+    "T20": ["escape"],
+    "T22": ["escape"],
+    "T28": ["escape"],
+    "T29": ["escape"],
+    "F12": ["escape"],
+}
+JSON_PATH = "/json/depth"
+TIMEOUT_S = 240
+SWITCH = re.compile(r"SBX_PROTECTS \((\w+)\)")
+POINT = re.compile(r"^(not )?ok\b\s*\d*\s*(?:- )?([^#\s]*)\s*(#\s*SKIP)?", re.I)
+
+
+class Runner:
+    def __init__(self, options):
+        self.options = options
+        self.paths = {program: self.list_paths(program) for program in options.programs}
+        self.json_paths = [path for path in self.list_paths(options.json) if path == JSON_PATH]
+
+    def list_paths(self, program):
+        listed = subprocess.run([program, "-l"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                env=self.environment(None, "/nonexistent-but-unused"), check=True)
+        return [line for line in listed.stdout.decode().splitlines() if line.startswith("/")]
+
+    def environment(self, row, directory):
+        env = dict(os.environ, SBX_INIT=str(self.options.init), SBX_TOOL=str(self.options.tool))
+        env.pop("SBX_UNPROTECT", None)
+        if os.path.isdir(directory):
+            env["TMPDIR"] = directory
+        if row:
+            env["SBX_UNPROTECT"] = row
+        return env
+
+    def tests_of(self, row):
+        """Yields (name, command) for everything that tests the row."""
+        kinds = ROWS[row]
+        if "escape" in kinds:
+            for program, paths in self.paths.items():
+                for path in paths:
+                    if path.startswith(f"/escape/{row}/"):
+                        yield path, [program, "-p", path]
+        if "json" in kinds:
+            for path in self.json_paths:
+                yield path, [self.options.json, "-p", path]
+        if "tool" in kinds:
+            for name in self.tool_tests(row):
+                yield f"sbx-tool {name}", [sys.executable, self.options.tool_tests, f".{name}"]
+
+    def tool_tests(self, row):
+        text = Path(self.options.tool_tests).read_text()
+        return re.findall(rf"^    def (test_{row}_\w+) ", text.replace("(", " ("), re.M)
+
+    def passes(self, command, row):
+        """Whether the test passed; a test that was skipped, or was none, did not."""
+        directory = tempfile.mkdtemp(prefix="sbx-switches-", dir="/var/tmp")
+        os.chmod(directory, 0o755)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, env=self.environment(row, directory),
+                                   start_new_session=True)
+        try:
+            output, _ = process.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            output = b""
+        finally:
+            # What it left in its own session; sandboxes end by themselves when it is gone.
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+            process.stdout.close()
+            subprocess.run(["chmod", "-R", "u+rwX", directory], stderr=subprocess.DEVNULL, check=False)
+            shutil.rmtree(directory, ignore_errors=True)
+        text = output.decode(errors="replace")
+        points = [m for m in map(POINT.match, text.splitlines()) if m]
+        good = process.returncode == 0 and points and not any(m[1] or m[3] for m in points)
+        if not good and row is None:
+            for line in text.splitlines()[-15:]:
+                print(f"#   {line}")
+        return bool(good)
+
+    def check(self, row):
+        """Runs the tests of a row with and without it; returns what is wrong, or None."""
+        tests = list(self.tests_of(row))
+        kinds = {"escape" if name.startswith("/escape") else "json" if name.startswith("/json")
+                 else "tool" for name, _ in tests}
+        if kinds != set(ROWS[row]):
+            return f"has no test in {', '.join(sorted(set(ROWS[row]) - kinds))}"
+        failed = [name for name, command in tests if not self.passes(command, None)]
+        if failed:
+            return f"fails with everything in force: {', '.join(failed)}"
+        missed = {kind: 0 for kind in kinds}
+        for name, command in tests:
+            if self.passes(command, row):
+                print(f"# {row}: does not notice: {name}", flush=True)
+            else:
+                print(f"# {row}: turned red: {name}", flush=True)
+                missed["escape" if name.startswith("/escape") else
+                       "json" if name.startswith("/json") else "tool"] += 1
+        if not any(missed.values()):
+            return "is not missed by any test"
+        return None
+
+
+def find_switches(sources):
+    found = {}
+    for room in ("libsbx", "sbx-tool"):
+        for path in sorted((sources / room).rglob("*.[ch]")):
+            if path.name == "sbx-protection-private.h":
+                continue
+            for row in SWITCH.findall(path.read_text()):
+                found.setdefault(row, []).append(path.relative_to(sources))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sources", type=Path, required=True)
+    parser.add_argument("--init", required=True)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--tool-tests", required=True)
+    parser.add_argument("--json", required=True)
+    parser.add_argument("--row", action="append", help="only this one")
+    parser.add_argument("programs", nargs="+")
+    options = parser.parse_args()
+
+    switches = find_switches(options.sources)
+    page = (options.sources / "docs" / "security.md").read_text()
+    on_page = set(re.findall(r"^\| ([TF]\d+) \|", page, re.M))
+    rows = sorted(set(ROWS) | on_page | set(switches),
+                  key=lambda row: (row[0] != "T", int(row[1:])))
+    if options.row:
+        rows = [row for row in rows if row in options.row]
+
+    runner = Runner(options)
+    print(f"1..{len(rows)}", flush=True)
+    wrong = 0
+    for number, row in enumerate(rows, 1):
+        if row not in ROWS:
+            problem = "has no test in the table of run-switches.py"
+        elif row not in switches:
+            problem = "has no SBX_PROTECTS in the source"
+        else:
+            problem = runner.check(row)
+        wrong += problem is not None
+        print(f"{'not ok' if problem else 'ok'} {number} - {row}" + (f": {problem}" if problem else ""),
+              flush=True)
+    return 1 if wrong else 0
+
+
+sys.exit(main())
