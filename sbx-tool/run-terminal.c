@@ -140,6 +140,7 @@ set_raw (gboolean keys)
   else
     {
       raw.c_lflag &= ~ECHO;
+      raw.c_oflag &= ~OPOST;
     }
 
   set_mode (&raw, TCSADRAIN);

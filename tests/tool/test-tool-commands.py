@@ -170,10 +170,6 @@ class Doctor(ToolTest):
 
 
 class Clean(ToolTest):
-    def sessions(self):
-        directory = os.path.join(self.dir, "data", "libsbx", "sessions")
-        return os.listdir(directory) if os.path.isdir(directory) else []
-
     def test_nothing(self):
         self.assert_status(self.tool("run", "--", "true"), 0)
         result = self.tool("clean")

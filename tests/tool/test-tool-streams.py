@@ -104,9 +104,7 @@ class Output(ToolTest):
     def test_slow_reader_after_the_end(self):
         """The sandbox is gone, and what it wrote is still there for whoever takes his time."""
         process = self.start("run", "--", "sh", "-c", "head -c 65536 /dev/zero")
-        sessions = os.path.join(self.dir, "data", "libsbx", "sessions")
-        wait_for(lambda: os.path.isdir(sessions), "the session")
-        wait_for(lambda: not os.listdir(sessions), "the session to be closed")
+        self.wait_for_close(process)
         self.assertEqual(len(process.stdout.read()), 65536)
         self.assertEqual(process.wait(), 0)
 

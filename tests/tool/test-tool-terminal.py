@@ -86,8 +86,8 @@ class Interactive(ToolTest):
     def test_job_control(self):
         """A shell inside can stop a job and go on with it."""
         terminal = Terminal(self, "run", "--", "bash", "--norc", "-i")
-        terminal.type(b"PS1='prompt:'\r")
-        terminal.expect(b"\nprompt:")
+        terminal.type(b"PS1=pro''mpt:\r")
+        terminal.expect(b"prompt:")
         terminal.type(b"sh -c 'echo up; exec cat'\r")
         terminal.expect(b"up\r\n")
         terminal.type(b"\x1a")

@@ -148,6 +148,18 @@ class ToolTest(unittest.TestCase):
         """Runs a shell script in a sandbox that may write to the working directory."""
         return self.tool("run", "--write", self.work, *options, "--", "sh", "-c", script, **more)
 
+    def sessions(self):
+        """The directories of the sandboxes that are open, or were left behind."""
+        directory = os.path.join(self.dir, "data", "libsbx", "sessions")
+        if not os.path.isdir(directory):
+            return []
+        return [name for name in os.listdir(directory) if os.path.isdir(os.path.join(directory, name))]
+
+    def wait_for_close(self, process):
+        """Waits until the sandbox was opened and closed, while the tool goes on."""
+        wait_for(lambda: self.sessions() or process.poll() is not None, "the session")
+        wait_for(lambda: not self.sessions(), "the session to be closed")
+
     def path(self, name):
         return os.path.join(self.work, name)
 
