@@ -18,7 +18,7 @@ gone_cb (int          fd,
          gpointer     user_data)
 {
   SbxInitChannel *self = user_data;
-  g_autoptr(SbxInitChannel) keep = g_object_ref (self);
+  g_autoptr(SbxInitChannel) keep G_GNUC_UNUSED = g_object_ref (self);
   g_autoptr(GPtrArray) tasks = NULL;
   g_autoptr(GError) error = g_error_new_literal (SBX_ERROR, SBX_ERROR_CLOSED,
                                                  _("The sandbox was closed"));

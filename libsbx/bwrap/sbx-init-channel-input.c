@@ -32,29 +32,20 @@ max_descriptors_inside (void)
                         G_MAXINT32);
 }
 
-static gboolean
-handle_hello (SbxInitChannel         *self,
-              const SbxInitReceived  *received,
-              GError                **error)
+/* Before anybody may read it: process 1 has to see the end of this process from the moment that it
+ * is there, since a forked child of ours may keep our end of the socket. */
+gboolean
+_sbx_init_channel_send_setup (SbxInitChannel  *self,
+                              GError         **error)
 {
   SbxInitMessage message = _sbx_init_channel_message (SBX_INIT_SETUP, 0);
   sbx_autofd int host = (int) syscall (SYS_pidfd_open, getpid (), 0);
   sbx_autofd int paths = -1;
 
-  if (self->pid != 0 || received->pid <= 0)
+  if (host < 0)
     {
-      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
-                           _("Process 1 of the sandbox did not say which process it is"));
-      return FALSE;
-    }
-
-  /* It can be another process only if process 1 has ended by now; then READY never comes. */
-  self->pid = received->pid;
-  self->pidfd = (int) syscall (SYS_pidfd_open, self->pid, 0);
-  if (self->pidfd < 0 || host < 0)
-    {
-      g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
-                   _("The sandbox's process cannot be held on to: %s"), g_strerror (errno));
+      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno),
+                   _("The sandbox cannot be told who its host is: %s"), g_strerror (errno));
       return FALSE;
     }
 
@@ -65,6 +56,29 @@ handle_hello (SbxInitChannel         *self,
   message.max_descriptors = max_descriptors_inside ();
   _sbx_init_channel_send (self, &message, (int[]) { host, paths }, 2);
   return TRUE;
+}
+
+static gboolean
+handle_hello (SbxInitChannel         *self,
+              const SbxInitReceived  *received,
+              GError                **error)
+{
+  if (self->pid != 0 || received->pid <= 0)
+    {
+      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+                           _("Process 1 of the sandbox did not say which process it is"));
+      return FALSE;
+    }
+
+  /* It can be another process only if process 1 has ended by now; then READY never comes. */
+  self->pid = received->pid;
+  self->pidfd = (int) syscall (SYS_pidfd_open, self->pid, 0);
+  if (self->pidfd >= 0)
+    return TRUE;
+
+  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno),
+               _("The sandbox's process cannot be held on to: %s"), g_strerror (errno));
+  return FALSE;
 }
 
 static gboolean
@@ -273,7 +287,7 @@ _sbx_init_channel_input_cb (int          fd,
                             gpointer     user_data)
 {
   SbxInitChannel *self = user_data;
-  g_autoptr(SbxInitChannel) keep = g_object_ref (self);
+  g_autoptr(SbxInitChannel) keep G_GNUC_UNUSED = g_object_ref (self);
 
   for (int i = 0; i < MAX_MESSAGES_AT_ONCE && self->input != NULL; i++)
     if (!_sbx_init_channel_read_one (self))

@@ -88,6 +88,8 @@ void            _sbx_init_channel_lose         (SbxInitChannel        *self,
 gboolean        _sbx_init_channel_input_cb     (int                    fd,
                                                 GIOCondition           condition,
                                                 gpointer               user_data);
+gboolean        _sbx_init_channel_send_setup   (SbxInitChannel        *self,
+                                                GError               **error);
 /* FALSE when there is nothing more to read now. */
 gboolean        _sbx_init_channel_read_one     (SbxInitChannel        *self);
 

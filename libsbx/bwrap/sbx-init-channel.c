@@ -133,7 +133,7 @@ _sbx_init_channel_lose (SbxInitChannel *self,
 {
   const gboolean unasked = self->state == SBX_INIT_CHANNEL_SETTING_UP ||
                            self->state == SBX_INIT_CHANNEL_READY;
-  g_autoptr(SbxInitChannel) keep = g_object_ref (self);
+  g_autoptr(SbxInitChannel) keep G_GNUC_UNUSED = g_object_ref (self);
   g_autoptr(GTask) task = NULL;
 
   if (self->state == SBX_INIT_CHANNEL_LOST)
@@ -178,7 +178,7 @@ send_failed_cb (guint64       id,
                 gpointer      user_data)
 {
   SbxInitChannel *self = user_data;
-  g_autoptr(SbxInitChannel) keep = g_object_ref (self);
+  g_autoptr(SbxInitChannel) keep G_GNUC_UNUSED = g_object_ref (self);
 
   if (id != 0)
     _sbx_init_channel_finish_exec (self, id, NULL, error);
@@ -355,6 +355,7 @@ _sbx_init_channel_setup_async (SbxInitChannel            *self,
                                gpointer                   user_data)
 {
   g_autoptr(GTask) task = g_task_new (self, cancellable, callback, user_data);
+  g_autoptr(GError) error = NULL;
 
   g_task_set_source_tag (task, _sbx_init_channel_setup_async);
   g_task_set_check_cancellable (task, FALSE);
@@ -381,6 +382,9 @@ _sbx_init_channel_setup_async (SbxInitChannel            *self,
   self->input =
     _sbx_init_channel_attach (self, g_unix_fd_source_new (self->fd, G_IO_IN | G_IO_HUP | G_IO_ERR),
                               G_SOURCE_FUNC (_sbx_init_channel_input_cb), self, NULL);
+
+  if (!_sbx_init_channel_send_setup (self, &error))
+    _sbx_init_channel_lose (self, error);
 }
 
 gboolean

@@ -243,8 +243,8 @@ misbehave_with_messages (int fd,
     {
     case 0: peer_report (fd, SBX_INIT_STARTED, 99); break;
     case 1: peer_report (fd, SBX_INIT_STARTED, 0); break;
-    case 2: peer_report (fd, SBX_INIT_STARTED, COMMAND); peer_report (fd, SBX_INIT_STARTED, COMMAND);
-      break;
+    case 2: peer_report (fd, SBX_INIT_STARTED, COMMAND);
+      peer_report (fd, SBX_INIT_STARTED, COMMAND); break;
     case 3: peer_end (fd, COMMAND, SBX_INIT_ENDED_EXITED, 0, 0); break;
     case 4: peer_end (fd, COMMAND, SBX_INIT_ENDED_SIGNALLED, 0, 9); break;
     case 5: peer_end (fd, 99, SBX_INIT_ENDED_LOST, 0, 0); break;
@@ -266,7 +266,8 @@ misbehave_with_messages (int fd,
     case 17: report.reserved = 1; peer_send (fd, &report, sizeof report, NULL, 0); break;
     case 18: report.kind = 1; peer_send (fd, &report, sizeof report, NULL, 0); break;
     case 19: report.head.type = 99; peer_send (fd, &report, sizeof report, NULL, 0); break;
-    case 20: report.head.type = SBX_INIT_EXEC; peer_send (fd, &report, sizeof report, NULL, 0); break;
+    case 20: report.head.type = SBX_INIT_EXEC;
+      peer_send (fd, &report, sizeof report, NULL, 0); break;
     case 21: peer_report (fd, SBX_INIT_READY, 0); break;
     case 22: peer_report (fd, SBX_INIT_HELLO, 0); break;
     case 23: peer_mount (fd, 0, 0, 0, 0); break;
