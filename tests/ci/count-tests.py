@@ -15,7 +15,10 @@ import re
 import sys
 from pathlib import Path
 
-POINT = re.compile(r"^(?P<not>not )?ok\b\s*\d*\s*(?:- )?(?P<name>[^#]*?)\s*(?:#\s*(?P<directive>SKIP|TODO)\b\s*(?P<reason>.*))?$", re.I)
+POINT = re.compile(
+    r"^(?P<not>not )?ok\b\s*\d*\s*(?:- )?(?P<name>[^#]*?)\s*"
+    r"(?:#\s*(?P<directive>SKIP|TODO)\b\s*(?P<reason>.*))?$",
+    re.I)
 PLAN = re.compile(r"^1\.\.(?P<count>\d+)\s*(?:#\s*SKIP\b\s*(?P<reason>.*))?$", re.I)
 
 
