@@ -107,16 +107,46 @@ add_proc_mask (SbxBwrapBuilder   *self,
                             kind == SBX_BWRAP_MOUNT_RO_BIND ? path : NULL, reason);
 }
 
+/* Root's /proc, which root has without any capability too: what is not for everybody is hidden, and
+ * what takes commands from root is read-only. Each kernel has others. */
+static void
+add_proc_of_root (SbxBwrapBuilder *self)
+{
+  static const char * const commanded[] = {
+    "/proc/acpi", "/proc/asound", "/proc/driver", "/proc/dynamic_debug", "/proc/fs", "/proc/scsi",
+  };
+  DIR *dir = opendir ("/proc");
+  const struct dirent *entry;
+  gsize i;
+
+  while (dir != NULL && (entry = readdir (dir)) != NULL)
+    {
+      g_autofree char *path = g_strconcat ("/proc/", entry->d_name, NULL);
+      struct stat st;
+
+      /* There are many directories, of processes. */
+      if (entry->d_type == DT_DIR || entry->d_type == DT_LNK ||
+          strcmp (entry->d_name, "keys") == 0 || strcmp (entry->d_name, "sysrq-trigger") == 0 ||
+          lstat (path, &st) < 0 || !S_ISREG (st.st_mode))
+        continue;
+
+      if ((st.st_mode & S_IROTH) == 0)
+        add_proc_mask (self, SBX_BWRAP_MOUNT_MASK, path, "memory of the kernel");
+      else if ((st.st_mode & S_IWUSR) != 0)
+        add_proc_mask (self, SBX_BWRAP_MOUNT_RO_BIND, path, "settings of the kernel");
+    }
+
+  if (dir != NULL)
+    closedir (dir);
+
+  for (i = 0; i < G_N_ELEMENTS (commanded); i++)
+    if (!is_empty (commanded[i]))
+      add_proc_mask (self, SBX_BWRAP_MOUNT_RO_BIND, commanded[i], "settings of the kernel");
+}
+
 static void
 add_proc (SbxBwrapBuilder *self)
 {
-  /* What is open to the owner, which root is without any capability too. */
-  static const char * const masked[] = {
-    "/proc/kcore", "/proc/kpagecgroup", "/proc/kpagecount", "/proc/kpageflags",
-    "/proc/pagetypeinfo", "/proc/slabinfo", "/proc/timer_list", "/proc/vmallocinfo",
-  };
-  gsize i;
-
   _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_PROC, SBX_BWRAP_ORIGIN_BASE, "/proc", NULL,
                           "the sandbox's own processes");
 
@@ -129,11 +159,14 @@ add_proc (SbxBwrapBuilder *self)
                      "settings of the kernel");
     }
 
-  if (geteuid () != 0 || !SBX_PROTECTS (T29))
+  if (!SBX_PROTECTS (T29))
     return;
 
-  for (i = 0; i < G_N_ELEMENTS (masked); i++)
-    add_proc_mask (self, SBX_BWRAP_MOUNT_MASK, masked[i], "memory of the kernel");
+  /* Keys belong to no namespace, and their names tell what the user is logged in to. */
+  add_proc_mask (self, SBX_BWRAP_MOUNT_MASK, "/proc/keys", "names of the user's keys");
+
+  if (geteuid () == 0)
+    add_proc_of_root (self);
 }
 
 static void
