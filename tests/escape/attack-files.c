@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#define _GNU_SOURCE
-
 #include "attack.h"
 
 #include <dirent.h>
@@ -92,9 +90,12 @@ look_at_proc (const char        *path,
     return 0;
 
   n_files++;
-  if (faccessat (AT_FDCWD, path, W_OK, AT_EACCESS) == 0)
+
+  /* What was put over a file to hide it is a device that cannot be opened. */
+  if (S_ISREG (st->st_mode) ? faccessat (AT_FDCWD, path, W_OK, AT_EACCESS) == 0
+                            : open (path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) >= 0)
     report_text ("writable", path);
-  if (S_ISREG (st->st_mode) && (st->st_mode & S_IROTH) == 0 && is_readable_inside (path))
+  if ((st->st_mode & S_IROTH) == 0 && is_readable_inside (path))
     report_text ("private", path);
 
   return 0;

@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#define _GNU_SOURCE
-
 #include "attack.h"
 
 #include <errno.h>

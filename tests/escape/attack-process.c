@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#define _GNU_SOURCE
-
 #include "attack.h"
 
 #include <dirent.h>
@@ -36,7 +34,7 @@ descriptors (int    argc,
   while (dir != NULL && (entry = readdir (dir)) != NULL)
     {
       struct stat st;
-      const int fd = atoi (entry->d_name);
+      const int fd = parse_number (entry->d_name);
 
       if (entry->d_name[0] == '.' || fd == dirfd (dir) || fstat (fd, &st) < 0)
         continue;
@@ -140,7 +138,7 @@ processes (int    argc,
 
   while (dir != NULL && (entry = readdir (dir)) != NULL)
     {
-      const pid_t pid = atoi (entry->d_name);
+      const pid_t pid = parse_number (entry->d_name);
 
       if (pid <= 0)
         continue;
@@ -153,7 +151,7 @@ processes (int    argc,
   report_value ("strangers", n_strangers);
 
   for (int i = 0; i < argc; i++)
-    report (argv[i], kill (atoi (argv[i]), 0));
+    report (argv[i], kill (parse_number (argv[i]), 0));
 
   return 0;
 }

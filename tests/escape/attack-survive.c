@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#define _GNU_SOURCE
-
 #include "attack.h"
 
 #include <dirent.h>
@@ -156,7 +154,7 @@ kill_other_supervisors (int    argc,
 
   while (dir != NULL && (entry = readdir (dir)) != NULL)
     {
-      const pid_t pid = atoi (entry->d_name);
+      const pid_t pid = parse_number (entry->d_name);
       char path[64];
       FILE *file;
       int parent = 0;

@@ -2,12 +2,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#define _GNU_SOURCE
-
 #include "attack.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,6 +32,12 @@ report_text (const char *name,
 {
   printf ("%s %s\n", name, text);
   fflush (stdout);
+}
+
+int
+parse_number (const char *text)
+{
+  return (int) strtol (text, NULL, 10);
 }
 
 int

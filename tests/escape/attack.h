@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * The attacker. It is small and static and runs inside a sandbox, one attack each time. What came of
- * it is printed as lines "name value", where the value of something that was tried is 0 when it
+ * The attacker. It is small and static and runs inside a sandbox, one attack each time. What came
+ * of it is printed as lines "name value", where the value of something that was tried is 0 when it
  * worked and the errno when not. What that value must be is for the test to say.
  */
 
@@ -33,5 +33,7 @@ long report       (const char *name,
                    long        result);
 void report_text  (const char *name,
                    const char *text);
+/* A whole number at the start of @text, or 0. */
+int  parse_number (const char *text);
 /* Says that everything is in place, and stays. */
 int  hold         (void);

@@ -18,6 +18,9 @@ void
 escape_init (int    *argc,
              char ***argv)
 {
+  static const char * const directories[] = {
+    "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+  };
   struct rlimit limit;
   g_autoptr(GError) error = NULL;
   g_autofree char *home = NULL;
@@ -29,9 +32,8 @@ escape_init (int    *argc,
   home = g_build_filename (root, "home", NULL);
   g_assert_cmpint (g_mkdir (home, 0700), ==, 0);
   g_setenv ("HOME", home, TRUE);
-  for (const char * const *name = (const char * const []) { "XDG_DATA_HOME", "XDG_CACHE_HOME",
-                                                            "XDG_CONFIG_HOME", NULL }; *name; name++)
-    g_unsetenv (*name);
+  for (gsize i = 0; i < G_N_ELEMENTS (directories); i++)
+    g_unsetenv (directories[i]);
 
   g_setenv ("SBX_ESCAPE_SECRET", "sbx-escape-secret", TRUE);
 
@@ -211,6 +213,10 @@ escape_hold (EscapeBox   *box,
   g_autoptr(SbxProcess) process = sbx_session_create_process (box->session, command);
   const gboolean terminal = sbx_command_get_terminal (command);
   GInputStream *stream = terminal ? NULL : sbx_process_get_stdout_pipe (process);
+
+  /* Both are to be asked for before it starts. */
+  if (terminal)
+    sbx_process_get_terminal (process);
 
   sbx_process_start (process, NULL, &error);
   g_assert_no_error (error);

@@ -234,7 +234,8 @@ test_foreign_write (void)
   g_assert_null (session);
   g_assert_error (error, SBX_ERROR, SBX_ERROR_NOT_ENFORCEABLE);
   g_assert_nonnull (strstr (error->message, "foreign"));
-  g_assert_nonnull (strstr (error->message, getuid () == 0 ? "sudo -u nobody" : g_get_user_name ()));
+  g_assert_nonnull (strstr (error->message,
+                            getuid () == 0 ? "sudo -u nobody" : g_get_user_name ()));
 }
 
 static void
@@ -278,6 +279,9 @@ test_read_file (void)
 static void
 test_delete (void)
 {
+  static const char * const parts[] = {
+    "link", "locked", "inner", "link-inside", "chmod", "fifo", "deep-link", NULL
+  };
   g_auto(EscapeBox) box = { 0 };
   g_autofree char *victim = g_build_filename (escape_get_root (), "victim", NULL);
   g_autofree char *precious = g_build_filename (victim, "precious", NULL);
@@ -291,8 +295,7 @@ test_delete (void)
   g_assert_true (g_file_set_contents (precious, "precious", -1, NULL));
 
   output = escape_attack (&box, "trap-tree", "/tmp", victim, NULL);
-  for (const char * const *part = (const char * const []) {
-         "link", "locked", "inner", "link-inside", "chmod", "fifo", "deep-link", NULL }; *part; part++)
+  for (const char * const *part = parts; *part != NULL; part++)
     escape_assert (output, *part, 0);
   escape_close (&box);
 
@@ -354,7 +357,6 @@ test_mounts (void)
   };
   g_auto(EscapeBox) box = { 0 };
   g_autofree char *output = NULL;
-  g_autofree char *beside = NULL;
   g_auto(GStrv) lines = NULL;
   guint n_ours = 0;
 
@@ -365,7 +367,7 @@ test_mounts (void)
     {
       g_auto(GStrv) fields = g_strsplit (*line, " ", -1);
       const char * const writable[] = {
-        "/tmp", "/sandbox/home", "/proc", "/dev/shm", "/dev/pts", box.work, NULL
+        "/tmp", "/sandbox/home", "/proc", "/dev/shm", "/dev/pts", "/var/tmp", box.work, NULL
       };
 
       if (strncmp (fields[3], "ro,", 3) == 0 || g_strv_contains (devices, fields[1]))
@@ -381,15 +383,33 @@ test_mounts (void)
       n_ours += strcmp (fields[1], box.work) == 0;
     }
   g_assert_cmpuint (n_ours, ==, 1);
-  g_clear_pointer (&output, g_free);
+}
 
+/* Of what a sandbox makes, the host finds what was made in the one directory. */
+static void
+test_writes (void)
+{
+  g_auto(EscapeBox) box = { 0 };
+  g_autofree char *beside = NULL;
+  g_autofree char *planted_beside = NULL;
+  g_autofree char *planted_inside = NULL;
+  g_autofree char *output = NULL;
+
+  escape_open (&box);
   beside = g_path_get_dirname (box.work);
-  output = escape_attack (&box, "create", "/usr", "/usr/bin", beside, "/etc", box.work, "/tmp", NULL);
+  planted_beside = g_build_filename (beside, "planted", NULL);
+  planted_inside = g_build_filename (box.work, "planted", NULL);
+
+  output = escape_attack (&box, "create", "/usr", "/usr/bin", beside, "/etc", box.work, "/tmp",
+                          "/var/lib/dpkg", NULL);
   escape_assert (output, "/usr", EROFS);
   escape_assert (output, "/usr/bin", EROFS);
-  escape_assert (output, beside, EROFS);
+  escape_assert (output, "/etc", EROFS);
   escape_assert (output, box.work, 0);
   escape_assert (output, "/tmp", 0);
+  g_assert_false (g_file_test (planted_beside, G_FILE_TEST_EXISTS));
+  g_assert_false (g_file_test ("/tmp/planted", G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (planted_inside, G_FILE_TEST_EXISTS));
 }
 
 static void
@@ -497,6 +517,7 @@ main (int    argc,
   g_test_add_func ("/escape/F12/writable", test_bubblewrap_writable);
   g_test_add_func ("/escape/baseline/devices", test_devices);
   g_test_add_func ("/escape/baseline/mounts", test_mounts);
+  g_test_add_func ("/escape/baseline/writes", test_writes);
   g_test_add_func ("/escape/baseline/hidden", test_hidden);
   g_test_add_func ("/escape/baseline/environment", test_environment);
   g_test_add_func ("/escape/baseline/sockets-of-the-host", test_sockets_of_the_host);
