@@ -54,7 +54,8 @@ is_to_be_kept (const char *path)
   struct stat info;
 
   return g_str_has_prefix (path, "/dev/fd/") || g_str_has_prefix (path, "/dev/std")
-         || g_str_has_prefix (path, "/proc/") || (stat (path, &info) == 0 && !S_ISREG (info.st_mode));
+         || g_str_has_prefix (path, "/proc/")
+         || (stat (path, &info) == 0 && !S_ISREG (info.st_mode));
 }
 
 static gboolean

@@ -91,6 +91,7 @@ tool_print (const char *text)
   return FALSE;
 }
 
+G_GNUC_PRINTF (2, 0)
 static void
 print_error (const char *prefix,
              const char *format,

@@ -160,7 +160,8 @@ true
     def test_T3_other_descriptors(self):
         """Nor is any other descriptor that the tool was started with."""
         fd = os.open("/", os.O_RDONLY)
-        result = self.tool("run", "--", "sh", "-c", "for fd in /proc/$$/fd/*; do readlink $fd; done; true", pass_fds=[fd])
+        result = self.tool("run", "--", "sh", "-c", "for fd in /proc/$$/fd/*; do readlink $fd; done; true",
+                           pass_fds=[fd])
         os.close(fd)
         self.assert_status(result, 0)
         for line in result.stdout.splitlines():

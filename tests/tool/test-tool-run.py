@@ -3,12 +3,14 @@
 """sbx-tool run: what the command is given, how it ends, and the record of it."""
 
 import datetime
+import errno
 import json
 import os
+import resource
 import stat
 import subprocess
 
-from tooltest import ToolTest, main, read_until
+from tooltest import TOOL, ToolTest, main, read_until
 
 
 class Status(ToolTest):
@@ -52,6 +54,45 @@ class Status(ToolTest):
         result = self.tool("run", "--", "sh", "-c", 'printf %s "$@" | wc -c', "sh", *arguments)
         self.assert_status(result, 0)
         self.assertEqual(result.stdout.split(), [b"1900000"])
+
+    def test_too_large(self):
+        """The longest command line that the kernel takes here is too long with what is in the
+        environment inside, when there is next to nothing in ours."""
+        tool = os.path.join(self.dir, "t")
+        os.symlink(TOOL, tool)
+        keep = ("SBX_INIT", "SBX_UNPROTECT", "LD_LIBRARY_PATH")
+        env = {name: os.environ[name] for name in keep if name in os.environ}
+        env["XDG_DATA_HOME"] = self.env["XDG_DATA_HOME"]
+
+        def run(word, last):
+            command = ["t", word, "--", "true", *["x" * 100_000] * 20, "x" * last]
+            return subprocess.run(command, executable=tool, cwd=self.work, env=env, preexec_fn=limit,
+                                  stdin=subprocess.DEVNULL, capture_output=True)
+
+        def limit():
+            # A quarter of this is what the kernel takes: two megabytes.
+            resource.setrlimit(resource.RLIMIT_STACK,
+                               (8 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+        fits, too_long = 0, 131_000
+        while too_long - fits > 1:
+            middle = (fits + too_long) // 2
+            try:
+                run("not", middle)
+                fits = middle
+            except OSError as error:
+                self.assertEqual(error.errno, errno.E2BIG)
+                too_long = middle
+        self.assertLess(fits, 130_000)
+
+        result = run("run", fits)
+        self.assert_status(result, 126, "true")
+
+    def test_lost(self):
+        """A command that kills what watches it: nobody can say how it ended, and nothing is left."""
+        result = self.run_sh("kill -9 $PPID; sleep 600; touch late", "--json", self.path("record.json"))
+        self.assert_status(result, 125, "killed from inside")
+        self.assertEqual(json.loads(self.read_file("record.json"))["outcome"], "lost")
 
     def test_background(self):
         """What is left in the background neither holds the tool up nor outlives it."""

@@ -116,6 +116,10 @@ class ToolTest(unittest.TestCase):
         os.mkdir(self.work)
         self.env = dict(os.environ, XDG_DATA_HOME=os.path.join(self.dir, "data"), LC_ALL="C.UTF-8",
                         TERM="xterm-256color")
+        # A sanitizer's own handlers would take the place of the tool's.
+        self.env["ASAN_OPTIONS"] = ":".join(filter(None, [
+            self.env.get("ASAN_OPTIONS"), "handle_segv=0", "handle_sigbus=0", "handle_sigill=0",
+            "handle_sigfpe=0", "handle_abort=0"]))
 
     def start(self, *args, **options):
         options.setdefault("cwd", self.work)
