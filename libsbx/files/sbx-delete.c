@@ -26,7 +26,7 @@
 #define MAX_DEPTH 1024
 
 /* Who adds files as fast as they are deleted does not keep us for ever. */
-#define MAX_PASSES 64
+#define MAX_PASSES 24
 
 /* Directories that could not be deleted and must not be entered again. With more we stop. */
 #define MAX_STUCK 1024

@@ -151,13 +151,13 @@ move_cb (gpointer data)
   return NULL;
 }
 
-/* Adds to the tree as fast as it can. */
+/* Adds to the tree as fast as it can, for a while: a disk may take a millisecond for each. */
 static gpointer
 add_cb (gpointer data)
 {
   Attack *self = data;
 
-  for (guint i = 0; !g_atomic_int_get (&self->stop); i++)
+  for (guint i = 0; i < 1000 && !g_atomic_int_get (&self->stop); i++)
     {
       g_autofree char *name = g_strdup_printf ("t/c%u/new-%u", i % CHAINS, i);
 
