@@ -18,9 +18,15 @@ G_BEGIN_DECLS
 
 #define SBX_BWRAP_NOTE_NAME "note"
 
-/* Holds the lock on all notes until the descriptor is closed. Waits for a moment, not for ever. */
+/* Holds the lock on all notes until it is unlocked. Waits for a moment, not for ever. */
 int      _sbx_bwrap_note_lock   (int                sessions_fd,
                                  GError           **error);
+void     _sbx_bwrap_note_unlock (int                lock);
+
+/* Is unlocked at the end of its scope. */
+typedef int SbxBwrapNoteLock;
+
+G_DEFINE_AUTO_CLEANUP_FREE_FUNC (SbxBwrapNoteLock, _sbx_bwrap_note_unlock, -1)
 
 /* Which of the plan's placeholders this session answers for: what it makes, and what another
  * session made. What the user made stays out. */

@@ -7,7 +7,7 @@
 #include "bwrap/sbx-bwrap-note-private.h"
 
 #include "core/sbx-error.h"
-#include "files/sbx-fd-private.h"
+#include "files/sbx-lock-private.h"
 #include "files/sbx-open-private.h"
 #include "files/sbx-write-private.h"
 
@@ -16,7 +16,7 @@
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOCK_NAME "notes.lock"
@@ -28,18 +28,22 @@
 /* Path, whether it is a directory, content, device, inode. */
 #define NOTE_TYPE "a(aybaytt)"
 
+/* A record lock: a child that this program forks meanwhile must not keep it. */
 int
 _sbx_bwrap_note_lock (int      sessions_fd,
                       GError **error)
 {
-  sbx_autofd int fd = openat (sessions_fd, LOCK_NAME,
-                              O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+  g_autoptr(GError) reason = NULL;
 
-  for (guint i = 0; fd >= 0 && i < LOCK_TRIES; i++)
+  for (guint i = 0; i < LOCK_TRIES; i++)
     {
-      if (flock (fd, LOCK_EX | LOCK_NB) == 0)
-        return g_steal_fd (&fd);
-      if (errno != EWOULDBLOCK && errno != EINTR)
+      int lock;
+
+      g_clear_error (&reason);
+      lock = _sbx_lock_try (sessions_fd, LOCK_NAME, TRUE, &reason);
+      if (lock >= 0)
+        return lock;
+      if (!g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_BUSY))
         break;
 
       g_usleep (LOCK_PAUSE_US);
@@ -48,9 +52,15 @@ _sbx_bwrap_note_lock (int      sessions_fd,
   g_set_error (error, SBX_ERROR, SBX_ERROR_FAILED,
                _("The list of placeholders in libsbx's data directory cannot be locked: %s. "
                  "If another sandbox is just opening, try again."),
-               g_strerror (errno));
+               reason->message);
 
   return -1;
+}
+
+void
+_sbx_bwrap_note_unlock (int lock)
+{
+  _sbx_lock_release (lock);
 }
 
 static GVariant *
@@ -129,6 +139,29 @@ others_mention (GPtrArray  *notes,
   return FALSE;
 }
 
+/* Who takes the placeholder away later must find the one that is meant now: it may not be there
+ * yet, and then nothing is known of it. */
+static void
+identify (const SbxBwrapPlaceholder *placeholder,
+          guint64                   *device,
+          guint64                   *inode)
+{
+  struct stat info;
+
+  *device = *inode = 0;
+
+  if (placeholder->made)
+    {
+      *device = placeholder->device;
+      *inode = placeholder->inode;
+    }
+  else if (placeholder->exists && lstat (placeholder->path, &info) == 0)
+    {
+      *device = info.st_dev;
+      *inode = info.st_ino;
+    }
+}
+
 gboolean
 _sbx_bwrap_note_write (int            sessions_fd,
                        int            dir_fd,
@@ -146,18 +179,20 @@ _sbx_bwrap_note_write (int            sessions_fd,
   for (guint i = 0; i < plan->placeholders->len; i++)
     {
       const SbxBwrapPlaceholder *placeholder = g_ptr_array_index (plan->placeholders, i);
+      guint64 device;
+      guint64 inode;
 
       if (placeholder->exists && !placeholder->made && !others_mention (others, placeholder->path))
         continue;
 
       *noted = TRUE;
+      identify (placeholder, &device, &inode);
       g_variant_builder_add (&builder, "(@ayb@aytt)",
                              g_variant_new_bytestring (placeholder->path),
                              placeholder->is_directory,
                              g_variant_new_bytestring (placeholder->content != NULL
                                                          ? placeholder->content : ""),
-                             placeholder->made ? (guint64) placeholder->device : 0,
-                             placeholder->made ? (guint64) placeholder->inode : 0);
+                             device, inode);
     }
 
   if (!*noted)
@@ -176,7 +211,7 @@ _sbx_bwrap_note_undo (int          sessions_fd,
 {
   g_autoptr(GVariant) note = note_read (sessions_fd, id);
   g_autoptr(GPtrArray) others = NULL;
-  sbx_autofd int lock = -1;
+  g_auto(SbxBwrapNoteLock) lock = -1;
   gboolean ok = TRUE;
 
   if (note == NULL)

@@ -14,7 +14,6 @@
 #include "bwrap/sbx-bwrap-session-private.h"
 #include "bwrap/sbx-bwrap-sweep-private.h"
 #include "core/sbx-error.h"
-#include "files/sbx-fd-private.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -76,6 +75,17 @@ find_init (void)
                                   : g_build_filename (SBX_LIBEXECDIR, "sbx-init", NULL);
 }
 
+/* Asked after the plan, which knows better what is wrong with a path that holds everything. */
+static gboolean
+check_program (Open    *open,
+               GError **error)
+{
+  g_autofree char *found = _sbx_bwrap_probe_find (open->settings.program, g_get_home_dir (),
+                                                  sbx_reach_get_write (open->reach), error);
+
+  return found != NULL;
+}
+
 /* Holds the lock on the notes from before the repositories are looked at until what they lack was
  * made, so that no other session makes or removes the same in between. */
 static gboolean
@@ -84,7 +94,7 @@ make_plan (Open          *open,
            GError       **error)
 {
   g_autofree char *init = find_init ();
-  sbx_autofd int lock = _sbx_bwrap_note_lock (open->state->sessions_fd, error);
+  g_auto(SbxBwrapNoteLock) lock = _sbx_bwrap_note_lock (open->state->sessions_fd, error);
   SbxBwrapPlanInput input = {
     .cwd = sbx_reach_get_cwd (open->reach),
     .read = sbx_reach_get_read (open->reach),
@@ -102,7 +112,8 @@ make_plan (Open          *open,
 
   open->plan = _sbx_bwrap_plan_new (&input, cancellable, error);
 
-  return open->plan != NULL && _sbx_bwrap_state_place (open->state, open->plan, error);
+  return open->plan != NULL && check_program (open, error) &&
+         _sbx_bwrap_state_place (open->state, open->plan, error);
 }
 
 static gboolean
@@ -114,8 +125,7 @@ prepare (Open          *open,
 
   _sbx_bwrap_sweep_once (open->settings.data_path, cancellable);
 
-  open->found = _sbx_bwrap_probe_find (open->settings.program, home,
-                                       sbx_reach_get_write (open->reach), error);
+  open->found = _sbx_bwrap_probe_find (open->settings.program, home, NULL, error);
   if (open->found == NULL)
     return FALSE;
 
@@ -184,7 +194,8 @@ explained_cb (GObject      *object,
 static void
 explain (Open *open)
 {
-  if (g_error_matches (open->error, SBX_ERROR, SBX_ERROR_SETUP_FAILED))
+  if (_sbx_bwrap_sandbox_was_started (open->sandbox) &&
+      g_error_matches (open->error, SBX_ERROR, SBX_ERROR_SETUP_FAILED))
     _sbx_bwrap_probe_async (open->found, open_get_cancellable (open), explained_cb, open);
   else
     answer_error (open);

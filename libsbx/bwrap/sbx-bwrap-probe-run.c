@@ -6,16 +6,26 @@
 
 #include "bwrap/sbx-bwrap-probe-run-private.h"
 
+#include "files/sbx-fd-private.h"
+#include "process/sbx-socket-holders-private.h"
+
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define MAX_OUTPUT (64 * 1024)
 #define DEADLINE_S 10
+
+/* Where all that is run has a socket that it is known by. */
+#define MARK_FD 3
 
 typedef struct
 {
   GSubprocess *process;
   GString     *output;
   GSource     *deadline;
+  GError      *error;
+  guint64      mark;
+  int          mark_fd;     /* ours: so that the number stays the socket's */
 } Run;
 
 static void
@@ -26,6 +36,8 @@ run_free (Run *self)
 
   g_clear_pointer (&self->deadline, g_source_unref);
   g_clear_object (&self->process);
+  g_clear_error (&self->error);
+  _sbx_clear_fd (&self->mark_fd);
   g_string_free (self->output, TRUE);
   g_free (self);
 }
@@ -53,6 +65,31 @@ deadline_cb (gpointer user_data)
 }
 
 static void
+killed_cb (GObject      *object,
+           GAsyncResult *result,
+           gpointer      user_data)
+{
+  g_autoptr(GTask) task = G_TASK (user_data);
+  Run *self = g_task_get_task_data (task);
+
+  g_subprocess_wait_finish (G_SUBPROCESS (object), result, NULL);
+  _sbx_socket_kill_holders (self->mark, MARK_FD);
+  g_task_return_error (task, g_steal_pointer (&self->error));
+}
+
+/* Takes @task. What bubblewrap has forked may wait for it for ever, so that is ended as well. */
+static void
+give_up (GTask  *task,
+         GError *error)
+{
+  Run *self = g_task_get_task_data (task);
+
+  self->error = error;
+  g_subprocess_force_exit (self->process);
+  g_subprocess_wait_async (self->process, NULL, killed_cb, task);
+}
+
+static void
 wait_cb (GObject      *object,
          GAsyncResult *result,
          gpointer      user_data)
@@ -64,8 +101,7 @@ wait_cb (GObject      *object,
 
   if (!g_subprocess_wait_finish (G_SUBPROCESS (object), result, &error))
     {
-      g_subprocess_force_exit (self->process);
-      g_task_return_error (task, g_steal_pointer (&error));
+      give_up (g_steal_pointer (&task), g_steal_pointer (&error));
       return;
     }
 
@@ -89,8 +125,7 @@ read_cb (GObject      *object,
 
   if (bytes == NULL)
     {
-      g_subprocess_force_exit (self->process);
-      g_task_return_error (task, g_steal_pointer (&error));
+      give_up (g_steal_pointer (&task), g_steal_pointer (&error));
       return;
     }
 
@@ -121,16 +156,29 @@ _sbx_bwrap_run_async (const char * const  *argv,
   g_autoptr(GError) error = NULL;
   char *environment[] = { (char *) "LC_ALL=C", NULL };
   Run *self = g_new0 (Run, 1);
+  int sockets[2];
 
   g_task_set_source_tag (task, _sbx_bwrap_run_async);
   g_task_set_task_data (task, self, (GDestroyNotify) run_free);
   self->output = g_string_new (NULL);
+  self->mark_fd = -1;
+
+  if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+    {
+      g_task_return_new_error (task, G_IO_ERROR, g_io_error_from_errno (errno), "%s",
+                               g_strerror (errno));
+      return;
+    }
+
+  self->mark_fd = sockets[0];
+  self->mark = _sbx_socket_get_inode (sockets[1]);
 
   launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE |
                                         G_SUBPROCESS_FLAGS_STDERR_MERGE);
   g_subprocess_launcher_set_environ (launcher, environment);
   g_subprocess_launcher_set_child_setup (launcher, setup_child, NULL, NULL);
   g_subprocess_launcher_set_cwd (launcher, "/");
+  g_subprocess_launcher_take_fd (launcher, sockets[1], MARK_FD);
   self->process = g_subprocess_launcher_spawnv (launcher, argv, &error);
 
   if (self->process == NULL)

@@ -85,10 +85,17 @@ check_program (const char          *path,
 {
   g_autofree char *real_path = NULL;
   g_autofree char *real_home = NULL;
-  sbx_autofd int fd = _sbx_open_real (path, O_PATH, &real_path, NULL);
+  g_autoptr(GError) reason = NULL;
+  sbx_autofd int fd = _sbx_open_real (path, O_PATH, &real_path, &reason);
   sbx_autofd int home_fd = _sbx_open_real (home, O_PATH, &real_home, NULL);
   struct stat st;
   gsize i;
+
+  if (reason != NULL && !g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
+    {
+      g_propagate_error (error, g_steal_pointer (&reason));
+      return FALSE;
+    }
 
   if (fd < 0 || fstat (fd, &st) < 0)
     return refuse (error, SBX_ERROR_NOT_FOUND, path, _("is not there"));
@@ -347,7 +354,8 @@ help_cb (GObject      *object,
 
   if (run == NULL)
     {
-      if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+      /* All else is ours: cancelled, or no descriptor or process was to be had. */
+      if (error->domain == G_SPAWN_ERROR && error->code != G_SPAWN_ERROR_FAILED)
         {
           g_clear_error (&error);
           refuse (&error, SBX_ERROR_NOT_ENFORCEABLE, path, _("cannot be executed"));

@@ -401,12 +401,15 @@ find_from (Search                   *self,
     {
       g_autofree char *real_path = NULL;
       g_autofree char *parent = NULL;
-      sbx_autofd int fd = _sbx_open_real (root, O_PATH | O_DIRECTORY, &real_path, NULL);
+      sbx_autofd int fd = _sbx_open_real (root, O_PATH | O_DIRECTORY, &real_path, error);
+
+      if (fd < 0)
+        return FALSE;
 
       if (g_cancellable_set_error_if_cancelled (self->builder->cancellable, error))
         return FALSE;
 
-      if (fd < 0 || strcmp (real_path, root) != 0)
+      if (strcmp (real_path, root) != 0)
         return fail (error, SBX_ERROR_SETUP_FAILED, root, _("was moved while it was looked at"));
 
       if (!look_at (self, reach, root, fd, &done, error))

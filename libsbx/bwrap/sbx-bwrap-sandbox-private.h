@@ -38,6 +38,9 @@ gboolean         _sbx_bwrap_sandbox_start_finish (SbxBwrapSandbox       *self,
                                                   GAsyncResult          *result,
                                                   GError               **error);
 
+/* Whether bwrap was started, however that ended. */
+gboolean         _sbx_bwrap_sandbox_was_started  (SbxBwrapSandbox       *self);
+
 SbxInitChannel  *_sbx_bwrap_sandbox_get_channel  (SbxBwrapSandbox       *self);
 const char      *_sbx_bwrap_sandbox_get_id       (SbxBwrapSandbox       *self);
 

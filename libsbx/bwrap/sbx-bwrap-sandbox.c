@@ -80,6 +80,12 @@ _sbx_bwrap_sandbox_new (SbxBwrapState *state)
   return self;
 }
 
+gboolean
+_sbx_bwrap_sandbox_was_started (SbxBwrapSandbox *self)
+{
+  return self->bwrap != NULL;
+}
+
 SbxInitChannel *
 _sbx_bwrap_sandbox_get_channel (SbxBwrapSandbox *self)
 {
@@ -123,7 +129,10 @@ spawn (SbxBwrapSandbox    *self,
   self->bwrap = _sbx_child_spawn ((const char * const *) arguments->argv, fds,
                                   arguments->fds->len + 1, error);
   if (self->bwrap == NULL)
-    return FALSE;
+    {
+      g_prefix_error (error, _("bubblewrap could not be started: "));
+      return FALSE;
+    }
 
   self->tail = _sbx_stderr_tail_new (g_subprocess_get_stderr_pipe (self->bwrap));
 
@@ -231,6 +240,8 @@ setup_cb (GObject      *object,
   if (_sbx_init_channel_setup_finish (SBX_INIT_CHANNEL (object), result, &error))
     {
       self->started = TRUE;
+      /* Nothing that it says from now on is of use to anybody. */
+      g_clear_pointer (&self->tail, _sbx_stderr_tail_free);
       g_task_return_boolean (task, TRUE);
       return;
     }

@@ -190,6 +190,13 @@ ended_cb (const SbxInitEnd *end,
   if (sbx_invocation_is_answered (SBX_INVOCATION (invocation)))
     return;
 
+  /* The command itself is fine, there or never asked for: it is we who are short of something. */
+  if (g_error_matches (error, SBX_ERROR, SBX_ERROR_BUSY))
+    {
+      sbx_invocation_return_gerror (SBX_INVOCATION (invocation), error);
+      return;
+    }
+
   if (error != NULL)
     {
       sbx_exec_invocation_return_lost (invocation, error->message);
@@ -220,7 +227,7 @@ ended_cb (const SbxInitEnd *end,
 }
 
 /* The three descriptors that a command gets are made for it: nothing that the caller had open ever
- * goes in. */
+ * goes in. FALSE, with errno set, if one could not be made. */
 static gboolean
 take_descriptors (SbxExecInvocation *invocation,
                   SbxInitRequest    *request)
@@ -235,9 +242,10 @@ take_descriptors (SbxExecInvocation *invocation,
 
   request->stdin_fd = sbx_exec_invocation_steal_stdin_fd (invocation);
   request->stdout_fd = sbx_exec_invocation_steal_stdout_fd (invocation);
-  request->stderr_fd = sbx_exec_invocation_steal_stderr_fd (invocation);
+  if (request->stdout_fd >= 0)
+    request->stderr_fd = sbx_exec_invocation_steal_stderr_fd (invocation);
 
-  return request->stdout_fd >= 0 && request->stderr_fd >= 0;
+  return request->stderr_fd >= 0;
 }
 
 static char *
@@ -298,6 +306,8 @@ _sbx_bwrap_session_handle_exec (SbxSession        *session,
   sbx_autofd int stdin_fd = -1;
   sbx_autofd int stdout_fd = -1;
   sbx_autofd int stderr_fd = -1;
+  gboolean has_descriptors;
+  int saved_errno;
 
   environment = _sbx_environment_merge (_sbx_bwrap_session_get_environment (self),
                                         sbx_command_get_environment (command));
@@ -309,19 +319,19 @@ _sbx_bwrap_session_handle_exec (SbxSession        *session,
   request.columns = (guint16) sbx_command_get_columns (command);
   request.stdin_fd = request.stdout_fd = request.stderr_fd = -1;
 
-  if (!request.terminal && !take_descriptors (invocation, &request))
-    {
-      const SbxInitEnd end = { SBX_INIT_END_NOT_STARTED, SBX_INIT_STAGE_RESOURCES, EMFILE };
-
-      return_not_started (invocation, &end);
-      return TRUE;
-    }
-
+  has_descriptors = request.terminal || take_descriptors (invocation, &request);
+  saved_errno = errno;
   stdin_fd = request.stdin_fd;
   stdout_fd = request.stdout_fd;
   stderr_fd = request.stderr_fd;
 
-  if (!request_exec (self, invocation, &request, &error))
+  if (!has_descriptors)
+    {
+      const SbxInitEnd end = { SBX_INIT_END_NOT_STARTED, SBX_INIT_STAGE_RESOURCES, saved_errno };
+
+      return_not_started (invocation, &end);
+    }
+  else if (!request_exec (self, invocation, &request, &error))
     sbx_invocation_return_gerror (SBX_INVOCATION (invocation), error);
 
   return TRUE;

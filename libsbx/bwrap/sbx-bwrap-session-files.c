@@ -49,6 +49,7 @@ struct _FileCall
   SbxOutput       output;
   SbxInitEnd      end;
   GError         *error;
+  guint           ending    : 1;    /* we asked for it */
   guint           has_ended : 1;
   guint           answered  : 1;
 };
@@ -89,9 +90,19 @@ describe_failure (FileCall *call)
     return g_error_new (SBX_ERROR, SBX_ERROR_TOO_LARGE,
                         _("%s in the sandbox is larger than the limit that was given"), quoted);
 
+  /* The worker's word for a FIFO, a device and the like. */
+  if (call->end.kind == SBX_INIT_END_NOT_STARTED && number == EINVAL)
+    return g_error_new (G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
+                        _("%s in the sandbox is not a regular file"), quoted);
+
   if (call->end.kind == SBX_INIT_END_NOT_STARTED)
     return g_error_new (G_IO_ERROR, g_io_error_from_errno (number), _("%s in the sandbox: %s"),
                         quoted, g_strerror (number));
+
+  /* Whoever cancelled is told so instead. */
+  if (call->ending)
+    return g_error_new_literal (SBX_ERROR, SBX_ERROR_CLOSED,
+                                _("The session was closed meanwhile"));
 
   return g_error_new (SBX_ERROR, SBX_ERROR_LOST,
                       _("The work on %s was ended from inside the sandbox"), quoted);
@@ -174,6 +185,7 @@ cancelled_cb (GCancellable *cancellable,
 {
   FileCall *call = user_data;
 
+  call->ending = TRUE;
   _sbx_init_channel_end (call->channel, call->id);
 
   return G_SOURCE_REMOVE;

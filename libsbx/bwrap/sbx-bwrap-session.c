@@ -8,6 +8,7 @@
 
 #include "core/sbx-error.h"
 #include "core/sbx-file-invocations.h"
+#include "core/sbx-session-private.h"
 
 struct _SbxBwrapSession
 {
@@ -56,14 +57,45 @@ lost_cb (SbxInitChannel  *channel,
   sbx_session_fail (SBX_SESSION (self), error);
 }
 
+static gboolean
+close_cb (gpointer user_data)
+{
+  _sbx_bwrap_sandbox_close_async (user_data, NULL, NULL, NULL);
+
+  return G_SOURCE_REMOVE;
+}
+
+/* Nobody closed it: it closes by itself, and is kept until that is done. The last reference may go
+ * in any thread, when a binding collects its garbage; the rest is done where the session is at
+ * home. */
+static void
+close_sandbox (SbxBwrapSession *self)
+{
+  GMainContext *context = _sbx_session_get_context (SBX_SESSION (self));
+  g_autoptr(GSource) source = NULL;
+
+  if (g_main_context_acquire (context))
+    {
+      g_main_context_push_thread_default (context);
+      close_cb (self->sandbox);
+      g_main_context_pop_thread_default (context);
+      g_main_context_release (context);
+      return;
+    }
+
+  source = g_idle_source_new ();
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, close_cb, g_object_ref (self->sandbox), g_object_unref);
+  g_source_attach (source, context);
+}
+
 static void
 _sbx_bwrap_session_dispose (GObject *object)
 {
   SbxBwrapSession *self = SBX_BWRAP_SESSION (object);
 
-  /* Nobody closed it: it closes by itself, and is kept until that is done. */
   if (self->sandbox != NULL && !self->closed)
-    _sbx_bwrap_sandbox_close_async (self->sandbox, NULL, NULL, NULL);
+    close_sandbox (self);
 
   self->closed = TRUE;
   g_clear_object (&self->sandbox);

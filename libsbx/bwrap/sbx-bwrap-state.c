@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-state-private.h"
 
 #include "bwrap/sbx-bwrap-note-private.h"
+#include "bwrap/sbx-bwrap-sweep-private.h"
 #include "core/sbx-error.h"
 #include "core/sbx-text-private.h"
 #include "files/sbx-delete-private.h"
@@ -15,6 +16,7 @@
 #include "files/sbx-open-private.h"
 #include "files/sbx-write-private.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
@@ -22,20 +24,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOCK_NAME "lock"
 #define NEW_TRIES 16
 #define HOME_NAME_LENGTH 32
 
-/* The library's data directory, made if it is missing. What a sandbox must not reach lies in it, so
- * it has to be the caller's alone. */
-static int
-open_data_dir (const char  *data_path,
-               GError     **error)
+/* What a sandbox must not reach lies in it, and what is in it is believed. */
+int
+_sbx_bwrap_state_open_data (const char  *data_path,
+                            gboolean     make,
+                            GError     **error)
 {
   g_autofree char *quoted = _sbx_text_quote (data_path);
   sbx_autofd int fd = -1;
   struct stat info;
 
-  if (g_mkdir_with_parents (data_path, 0700) != 0)
+  if (make && g_mkdir_with_parents (data_path, 0700) != 0)
     {
       g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
                    _("The directory %s cannot be made: %s. Set XDG_DATA_HOME to a directory that "
@@ -44,6 +47,9 @@ open_data_dir (const char  *data_path,
     }
 
   fd = open (data_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 && !make && errno == ENOENT)
+    return -1;
+
   if (fd < 0 || fstat (fd, &info) != 0)
     {
       g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
@@ -62,12 +68,76 @@ open_data_dir (const char  *data_path,
   return g_steal_fd (&fd);
 }
 
+GStrv
+_sbx_bwrap_state_list (int      fd,
+                       GError **error)
+{
+  g_autoptr(GStrvBuilder) names = g_strv_builder_new ();
+  const int own_fd = openat (fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = own_fd >= 0 ? fdopendir (own_fd) : NULL;
+  struct dirent *entry;
+
+  if (dir == NULL)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_FAILED,
+                   _("A directory of sandboxes cannot be listed: %s"), g_strerror (errno));
+      if (own_fd >= 0)
+        close (own_fd);
+      return NULL;
+    }
+
+  while ((entry = readdir (dir)) != NULL)
+    if (entry->d_name[0] != '.')
+      g_strv_builder_add (names, entry->d_name);
+
+  closedir (dir);
+
+  return g_strv_builder_end (names);
+}
+
+gboolean
+_sbx_bwrap_state_delete (int            sessions_fd,
+                         const char    *id,
+                         GCancellable  *cancellable,
+                         GError       **error)
+{
+  sbx_autofd int fd = _sbx_open_beneath (sessions_fd, id, O_RDONLY | O_DIRECTORY, 0, NULL);
+  g_auto(GStrv) names = fd >= 0 ? _sbx_bwrap_state_list (fd, NULL) : NULL;
+
+  for (gsize i = 0; names != NULL && names[i] != NULL; i++)
+    if (strcmp (names[i], LOCK_NAME) != 0 &&
+        !_sbx_delete_tree (fd, names[i], cancellable, error))
+      return FALSE;
+
+  return _sbx_delete_tree (sessions_fd, id, cancellable, error);
+}
+
+static gboolean
+try_claim (SbxBwrapState  *self,
+           const char     *id,
+           GError        **error)
+{
+  self->dir_fd = _sbx_open_beneath (self->sessions_fd, id, O_RDONLY | O_DIRECTORY, 0, error);
+  if (self->dir_fd >= 0)
+    self->lock_fd = _sbx_lock_try (self->dir_fd, LOCK_NAME, TRUE, error);
+
+  if (self->lock_fd >= 0)
+    return TRUE;
+
+  _sbx_clear_fd (&self->dir_fd);
+  unlinkat (self->sessions_fd, id, AT_REMOVEDIR);
+
+  return FALSE;
+}
+
 /* A new directory with the lock on it: in between, another process that sweeps may take either
  * away, and then a new name is tried. */
 static gboolean
 claim_directory (SbxBwrapState  *self,
                  GError        **error)
 {
+  g_autoptr(GError) reason = NULL;
+
   for (guint i = 0; i < NEW_TRIES; i++)
     {
       g_autofree char *id = g_strdup_printf ("%08x%08x", g_random_int (), g_random_int ());
@@ -82,26 +152,22 @@ claim_directory (SbxBwrapState  *self,
           return FALSE;
         }
 
-      self->dir_fd = _sbx_open_beneath (self->sessions_fd, id, O_RDONLY | O_DIRECTORY, 0, NULL);
-      if (self->dir_fd >= 0)
-        self->lock_fd = _sbx_lock_try (self->dir_fd, "lock", TRUE, NULL);
-
-      if (self->lock_fd >= 0)
+      g_clear_error (&reason);
+      if (try_claim (self, id, &reason))
         {
           self->id = g_steal_pointer (&id);
           return TRUE;
         }
-
-      _sbx_clear_fd (&self->dir_fd);
     }
 
-  g_set_error_literal (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
-                       _("No directory could be locked for the sandbox. Does the file system of "
-                         "XDG_DATA_HOME support locks?"));
+  g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+               _("No directory can be locked for the sandbox: %s"),
+               reason != NULL ? reason->message : g_strerror (EEXIST));
+
   return FALSE;
 }
 
-/* The home of a project is named by the project's path, so that nobody has to keep a list. */
+/* The home of a project is named by the project's real path, so that nobody has to keep a list. */
 static char *
 open_project_home (SbxBwrapState  *self,
                    int             data_fd,
@@ -112,7 +178,7 @@ open_project_home (SbxBwrapState  *self,
   g_autofree char *name = NULL;
   g_autoptr(GBytes) project = g_bytes_new (cwd, strlen (cwd));
   g_autoptr(GBytes) mark = NULL;
-  sbx_autofd int lock = _sbx_bwrap_note_lock (self->sessions_fd, error);
+  g_auto(SbxBwrapNoteLock) lock = _sbx_bwrap_note_lock (self->sessions_fd, error);
   sbx_autofd int home_fd = -1;
   sbx_autofd int fd = -1;
 
@@ -150,6 +216,8 @@ make_insides (SbxBwrapState  *self,
               gboolean        fresh_home,
               GError        **error)
 {
+  g_autofree char *project = NULL;
+  sbx_autofd int project_fd = -1;
   sbx_autofd int home_fd = -1;
 
   self->tmp_path = g_build_filename (self->path, "tmp", NULL);
@@ -161,9 +229,13 @@ make_insides (SbxBwrapState  *self,
       return FALSE;
     }
 
+  /* Of a project that is not there nothing is kept: the plan says what is wrong with it. */
   if (!fresh_home)
+    project_fd = _sbx_open_real (cwd, O_PATH | O_DIRECTORY, &project, NULL);
+
+  if (project_fd >= 0)
     {
-      self->home_path = open_project_home (self, data_fd, cwd, error);
+      self->home_path = open_project_home (self, data_fd, project, error);
       return self->home_path != NULL;
     }
 
@@ -185,7 +257,7 @@ _sbx_bwrap_state_new (const char  *data_path,
   self->data_path = g_strdup (data_path);
   self->sessions_fd = self->dir_fd = self->lock_fd = -1;
 
-  data_fd = open_data_dir (data_path, error);
+  data_fd = _sbx_bwrap_state_open_data (data_path, TRUE, error);
   if (data_fd < 0)
     return NULL;
 
@@ -243,10 +315,14 @@ _sbx_bwrap_state_remove (SbxBwrapState  *self,
                          GCancellable   *cancellable,
                          GError        **error)
 {
-  if (self->noted && !_sbx_bwrap_note_undo (self->sessions_fd, self->id, error))
-    return FALSE;
+  if ((!self->noted || _sbx_bwrap_note_undo (self->sessions_fd, self->id, error)) &&
+      _sbx_bwrap_state_delete (self->sessions_fd, self->id, cancellable, error))
+    {
+      self->noted = FALSE;
+      return TRUE;
+    }
 
-  self->noted = FALSE;
+  _sbx_bwrap_sweep_again (self->data_path);
 
-  return _sbx_delete_tree (self->sessions_fd, self->id, cancellable, error);
+  return FALSE;
 }

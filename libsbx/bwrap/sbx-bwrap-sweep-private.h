@@ -14,10 +14,12 @@ char **_sbx_bwrap_sweep        (const char    *data_path,
                                 GCancellable  *cancellable,
                                 GError       **error);
 
-/* The same once in this process, before its first sandbox. What fails is tried again by the
- * next. */
+/* The same once in this process, before its first sandbox, or before the next if it failed. */
 void   _sbx_bwrap_sweep_once   (const char    *data_path,
                                 GCancellable  *cancellable);
+
+/* Something could not be removed: once is not enough. */
+void   _sbx_bwrap_sweep_again  (const char    *data_path);
 
 /* Removes the homes that are kept for projects, but for those in use. */
 char **_sbx_bwrap_sweep_homes  (const char    *data_path,

@@ -14,12 +14,11 @@
 #include "files/sbx-lock-private.h"
 #include "files/sbx-open-private.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MARK_MAX_SIZE 128
@@ -31,7 +30,7 @@ open_below (const char  *data_path,
             const char  *name,
             GError     **error)
 {
-  sbx_autofd int data_fd = open (data_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  sbx_autofd int data_fd = _sbx_bwrap_state_open_data (data_path, FALSE, error);
   g_autoptr(GError) local_error = NULL;
   int fd;
 
@@ -45,24 +44,23 @@ open_below (const char  *data_path,
   return fd;
 }
 
+/* The directories, that is, but for locks and the like. */
 static GStrv
-list_names (int fd)
+list_names (int      fd,
+            GError **error)
 {
-  g_autoptr(GStrvBuilder) names = g_strv_builder_new ();
-  const int own_fd = openat (fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *dir = own_fd >= 0 ? fdopendir (own_fd) : NULL;
-  struct dirent *entry;
+  g_autoptr(GStrvBuilder) directories = g_strv_builder_new ();
+  g_auto(GStrv) names = _sbx_bwrap_state_list (fd, error);
+  struct stat info;
 
-  while (dir != NULL && (entry = readdir (dir)) != NULL)
-    if (entry->d_name[0] != '.' && entry->d_type != DT_REG)
-      g_strv_builder_add (names, entry->d_name);
+  if (names == NULL)
+    return NULL;
 
-  if (dir != NULL)
-    closedir (dir);
-  else if (own_fd >= 0)
-    close (own_fd);
+  for (gsize i = 0; names[i] != NULL; i++)
+    if (fstatat (fd, names[i], &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG (info.st_mode))
+      g_strv_builder_add (directories, names[i]);
 
-  return g_strv_builder_end (names);
+  return g_strv_builder_end (directories);
 }
 
 /* TRUE when the session is dead and nothing of it is left. */
@@ -72,25 +70,30 @@ sweep_one (int            sessions_fd,
            GCancellable  *cancellable,
            GError       **error)
 {
-  sbx_autofd int dir_fd = _sbx_open_beneath (sessions_fd, id, O_RDONLY | O_DIRECTORY, 0, NULL);
   g_autoptr(GError) local_error = NULL;
+  sbx_autofd int dir_fd = _sbx_open_beneath (sessions_fd, id, O_RDONLY | O_DIRECTORY, 0,
+                                             &local_error);
   gboolean done;
-  int lock;
+  int lock = -1;
 
-  if (dir_fd < 0)
-    return FALSE;
+  if (dir_fd >= 0)
+    lock = _sbx_lock_try (dir_fd, "lock", FALSE, &local_error);
 
-  lock = _sbx_lock_try (dir_fd, "lock", FALSE, &local_error);
   if (lock < 0)
     {
       /* Its owner died between making the directory and the lock, or is just there: an owner that
        * finds its directory gone takes another. */
-      return g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND) &&
-             unlinkat (sessions_fd, id, AT_REMOVEDIR) == 0;
+      if (g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
+        return unlinkat (sessions_fd, id, AT_REMOVEDIR) == 0;
+
+      if (error != NULL && !g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_BUSY))
+        g_propagate_error (error, g_steal_pointer (&local_error));
+
+      return FALSE;
     }
 
   done = _sbx_bwrap_note_undo (sessions_fd, id, error) &&
-         _sbx_delete_tree (sessions_fd, id, cancellable, error);
+         _sbx_bwrap_state_delete (sessions_fd, id, cancellable, error);
   _sbx_lock_release (lock);
 
   return done;
@@ -106,7 +109,7 @@ _sbx_bwrap_sweep (const char    *data_path,
   g_auto(GStrv) names = NULL;
   sbx_autofd int fd = open_below (data_path, "sessions", &first_error);
 
-  names = fd >= 0 ? list_names (fd) : NULL;
+  names = fd >= 0 ? list_names (fd, &first_error) : NULL;
   for (gsize i = 0; names != NULL && names[i] != NULL; i++)
     {
       g_autofree char *path = g_build_filename (data_path, "sessions", names[i], NULL);
@@ -129,37 +132,65 @@ _sbx_bwrap_sweep (const char    *data_path,
   return g_strv_builder_end (removed);
 }
 
+static GMutex swept_mutex;
+static GHashTable *swept;
+
 void
 _sbx_bwrap_sweep_once (const char   *data_path,
                        GCancellable *cancellable)
 {
-  static GMutex mutex;
-  static GHashTable *swept;
-  g_autoptr(GMutexLocker) locker = g_mutex_locker_new (&mutex);
+  g_autoptr(GMutexLocker) locker = g_mutex_locker_new (&swept_mutex);
   g_auto(GStrv) removed = NULL;
 
   if (swept == NULL)
     swept = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
-  if (g_hash_table_add (swept, g_strdup (data_path)))
-    removed = _sbx_bwrap_sweep (data_path, cancellable, NULL);
+  if (g_hash_table_contains (swept, data_path))
+    return;
+
+  removed = _sbx_bwrap_sweep (data_path, cancellable, NULL);
+  if (removed != NULL)
+    g_hash_table_add (swept, g_strdup (data_path));
+}
+
+void
+_sbx_bwrap_sweep_again (const char *data_path)
+{
+  g_autoptr(GMutexLocker) locker = g_mutex_locker_new (&swept_mutex);
+
+  if (swept != NULL)
+    g_hash_table_remove (swept, data_path);
 }
 
 /* The homes that live sessions use. A dead one still counts until it is swept. */
 static GHashTable *
-list_used_homes (int sessions_fd)
+list_used_homes (int      sessions_fd,
+                 GError **error)
 {
   g_autoptr(GHashTable) used = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  g_auto(GStrv) sessions = sessions_fd >= 0 ? list_names (sessions_fd) : NULL;
+  g_auto(GStrv) sessions = NULL;
 
-  for (gsize i = 0; sessions != NULL && sessions[i] != NULL; i++)
+  if (sessions_fd < 0)
+    return g_steal_pointer (&used);
+
+  sessions = list_names (sessions_fd, error);
+  if (sessions == NULL)
+    return NULL;
+
+  for (gsize i = 0; sessions[i] != NULL; i++)
     {
       g_autofree char *mark = g_build_filename (sessions[i], SBX_BWRAP_HOME_MARK, NULL);
-      g_autoptr(GBytes) bytes = _sbx_read_beneath (sessions_fd, mark, MARK_MAX_SIZE, NULL, NULL);
+      g_autoptr(GError) reason = NULL;
+      g_autoptr(GBytes) bytes = _sbx_read_beneath (sessions_fd, mark, MARK_MAX_SIZE, NULL, &reason);
 
       if (bytes != NULL)
         g_hash_table_add (used, g_strndup (g_bytes_get_data (bytes, NULL),
                                            g_bytes_get_size (bytes)));
+      else if (!g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
+        {
+          g_propagate_error (error, g_steal_pointer (&reason));
+          return NULL;
+        }
     }
 
   return g_steal_pointer (&used);
@@ -175,13 +206,16 @@ retire_homes (int         homes_fd,
   g_autoptr(GStrvBuilder) retired = g_strv_builder_new ();
   g_autoptr(GHashTable) used = NULL;
   g_auto(GStrv) names = NULL;
-  sbx_autofd int lock = -1;
+  g_auto(SbxBwrapNoteLock) lock = -1;
 
   if (sessions_fd >= 0 && (lock = _sbx_bwrap_note_lock (sessions_fd, error)) < 0)
     return NULL;
 
-  used = list_used_homes (sessions_fd);
-  names = list_names (homes_fd);
+  used = list_used_homes (sessions_fd, error);
+  names = used != NULL ? list_names (homes_fd, error) : NULL;
+  if (names == NULL)
+    return NULL;
+
   for (gsize i = 0; names[i] != NULL; i++)
     {
       g_autofree char *retired_name = NULL;
@@ -207,9 +241,16 @@ _sbx_bwrap_sweep_homes (const char    *data_path,
                         GError       **error)
 {
   g_autoptr(GStrvBuilder) removed = g_strv_builder_new ();
+  g_autoptr(GError) reason = NULL;
   g_auto(GStrv) names = NULL;
-  sbx_autofd int sessions_fd = open_below (data_path, "sessions", NULL);
-  sbx_autofd int homes_fd = open_below (data_path, "homes", NULL);
+  sbx_autofd int sessions_fd = open_below (data_path, "sessions", &reason);
+  sbx_autofd int homes_fd = reason == NULL ? open_below (data_path, "homes", &reason) : -1;
+
+  if (reason != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&reason));
+      return NULL;
+    }
 
   if (homes_fd < 0)
     return g_strv_builder_end (removed);

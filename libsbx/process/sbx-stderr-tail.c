@@ -8,10 +8,14 @@
 
 #include "core/sbx-text-private.h"
 
+#include <gio/gunixinputstream.h>
+#include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHUNK_SIZE 1024
 #define TAIL_SIZE 2048
+#define MAX_CHUNKS 1024
 
 struct _SbxStderrTail
 {
@@ -25,11 +29,22 @@ struct _SbxStderrTail
 static void read_more (SbxStderrTail *self);
 
 static void
+append (SbxStderrTail *self,
+        const char    *data,
+        gsize          size)
+{
+  g_string_append_len (self->tail, data, size);
+  if (self->tail->len > TAIL_SIZE)
+    g_string_erase (self->tail, 0, self->tail->len - TAIL_SIZE);
+}
+
+static void
 tail_unref (SbxStderrTail *self)
 {
   if (!g_atomic_ref_count_dec (&self->ref_count))
     return;
 
+  g_input_stream_close (self->stream, NULL, NULL);
   g_clear_object (&self->stream);
   g_clear_object (&self->cancellable);
   g_string_free (self->tail, TRUE);
@@ -46,10 +61,7 @@ read_cb (GObject      *object,
 
   if (n > 0)
     {
-      g_string_append_len (self->tail, self->chunk, n);
-      if (self->tail->len > TAIL_SIZE)
-        g_string_erase (self->tail, 0, self->tail->len - TAIL_SIZE);
-
+      append (self, self->chunk, n);
       read_more (self);
     }
 
@@ -85,10 +97,33 @@ _sbx_stderr_tail_free (SbxStderrTail *self)
   tail_unref (self);
 }
 
+/* The end of a child may be known before its last words were read. There are no more of them than a
+ * pipe can hold. */
+static void
+catch_up (SbxStderrTail *self)
+{
+  const int fd = g_unix_input_stream_get_fd (G_UNIX_INPUT_STREAM (self->stream));
+  struct pollfd ready = { fd, POLLIN, 0 };
+  char chunk[CHUNK_SIZE];
+
+  for (guint i = 0; i < MAX_CHUNKS && poll (&ready, 1, 0) > 0; i++)
+    {
+      const gssize n = read (fd, chunk, sizeof chunk);
+
+      if (n <= 0)
+        break;
+
+      append (self, chunk, n);
+    }
+}
+
 char *
 _sbx_stderr_tail_get_text (SbxStderrTail *self)
 {
-  g_autofree char *text = g_strndup (self->tail->str, self->tail->len);
+  g_autofree char *text = NULL;
+
+  catch_up (self);
+  text = g_strndup (self->tail->str, self->tail->len);
 
   g_strdelimit (text, "\n\r", ' ');
 
