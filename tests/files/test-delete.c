@@ -341,7 +341,7 @@ test_deep (void)
   g_auto(TestDir) dir = test_dir_make ();
 
   make_deep (dir.fd, "deep", "d", 5000);
-  make_deep (dir.fd, "deeper", long_name, 3000);
+  make_deep (dir.fd, "deeper", long_name, 1500);
   test_run_in_child (delete_with_few_descriptors, &dir);
 }
 
@@ -350,14 +350,14 @@ test_deep_as_user (void)
 {
   g_auto(TestDir) dir = test_dir_make ();
 
-  make_deep (dir.fd, "deep", "d", 3000);
+  make_deep (dir.fd, "deep", "d", 1500);
 
   if (geteuid () == 0)
     {
       sbx_autofd int fd = openat (dir.fd, "deep", O_PATH | O_CLOEXEC);
 
       /* All of it is the user's, and the directories of one level may not be written. */
-      for (guint i = 0; i < 3000; i++)
+      for (guint i = 0; i < 1500; i++)
         {
           int next;
 
