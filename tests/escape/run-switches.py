@@ -22,7 +22,7 @@ import tempfile
 from pathlib import Path
 
 # The rows, and who tests each: test programs of GLib by the path of their tests, the tests of
-# sbx-tool by a word in their names, the tests of JSON by a path.
+# sbx-tool by a word in their names, and tests that are beside their subject by a path.
 ROWS = {
     "T1": ["escape"],
     "T2": ["escape", "tool"],
@@ -34,17 +34,18 @@ ROWS = {
     "T12": ["escape"],
     "T13": ["escape"],
     "T14": ["escape"],
-    "T15": ["json"],
+    "T15": ["beside"],
     "T17": ["tool"],
-    "T20": ["escape"],
+    "T20": ["beside", "escape"],
     "T22": ["escape"],
     "T28": ["escape"],
     "T29": ["escape"],
     "F12": ["escape"],
 }
-JSON_PATH = "/json/depth"
+BESIDE = {"T15": "/json/depth", "T20": "/init/hostile/"}
 TIMEOUT_S = 240
 SWITCH = re.compile(r"SBX_PROTECTS \((\w+)\)")
+REASON = re.compile(r"^(?:# |Bail out! )*((?:ERROR|FATAL|AssertionError|It did not).*)")
 POINT = re.compile(r"^(not )?ok\b\s*\d*\s*(?:- )?([^#\s]*)\s*(#\s*SKIP)?", re.I)
 
 
@@ -52,7 +53,6 @@ class Runner:
     def __init__(self, options):
         self.options = options
         self.paths = {program: self.list_paths(program) for program in options.programs}
-        self.json_paths = [path for path in self.list_paths(options.json) if path == JSON_PATH]
 
     def list_paths(self, program):
         listed = subprocess.run([program, "-l"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
@@ -69,26 +69,24 @@ class Runner:
         return env
 
     def tests_of(self, row):
-        """Yields (name, command) for everything that tests the row."""
-        kinds = ROWS[row]
-        if "escape" in kinds:
-            for program, paths in self.paths.items():
-                for path in paths:
-                    if path.startswith(f"/escape/{row}/"):
-                        yield path, [program, "-p", path]
-        if "json" in kinds:
-            for path in self.json_paths:
-                yield path, [self.options.json, "-p", path]
-        if "tool" in kinds:
+        """Yields (kind, name, command) for everything that tests the row."""
+        prefixes = {"escape": f"/escape/{row}/", "beside": BESIDE.get(row)}
+        for kind, prefix in prefixes.items():
+            if kind in ROWS[row]:
+                for program, paths in self.paths.items():
+                    for path in paths:
+                        if path.startswith(prefix):
+                            yield kind, path, [program, "-p", path]
+        if "tool" in ROWS[row]:
             for name in self.tool_tests(row):
-                yield f"sbx-tool {name}", [sys.executable, self.options.tool_tests, f".{name}"]
+                yield "tool", f"sbx-tool {name}", [sys.executable, self.options.tool_tests, f".{name}"]
 
     def tool_tests(self, row):
         text = Path(self.options.tool_tests).read_text()
         return re.findall(rf"^    def (test_{row}_\w+) ", text.replace("(", " ("), re.M)
 
-    def passes(self, command, row):
-        """Whether the test passed; a test that was skipped, or was none, did not."""
+    def run(self, command, row):
+        """Returns why the test failed, or None; one that was skipped, or was none, has failed."""
         directory = tempfile.mkdtemp(prefix="sbx-switches-", dir="/var/tmp")
         os.chmod(directory, 0o755)
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -97,7 +95,7 @@ class Runner:
         try:
             output, _ = process.communicate(timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            output = b""
+            output = b"Bail out! It did not end"
         finally:
             # What it left in its own session; sandboxes end by themselves when it is gone.
             try:
@@ -110,33 +108,28 @@ class Runner:
             shutil.rmtree(directory, ignore_errors=True)
         text = output.decode(errors="replace")
         points = [m for m in map(POINT.match, text.splitlines()) if m]
-        good = process.returncode == 0 and points and not any(m[1] or m[3] for m in points)
-        if not good and row is None:
-            for line in text.splitlines()[-15:]:
-                print(f"#   {line}")
-        return bool(good)
+        if process.returncode == 0 and points and not any(m[1] or m[3] for m in points):
+            return None
+        return next((m[1] for m in map(REASON.match, text.splitlines()) if m),
+                    f"status {process.returncode}")[:150]
 
     def check(self, row):
         """Runs the tests of a row with and without it; returns what is wrong, or None."""
         tests = list(self.tests_of(row))
-        kinds = {"escape" if name.startswith("/escape") else "json" if name.startswith("/json")
-                 else "tool" for name, _ in tests}
-        if kinds != set(ROWS[row]):
-            return f"has no test in {', '.join(sorted(set(ROWS[row]) - kinds))}"
-        failed = [name for name, command in tests if not self.passes(command, None)]
-        if failed:
-            return f"fails with everything in force: {', '.join(failed)}"
-        missed = {kind: 0 for kind in kinds}
-        for name, command in tests:
-            if self.passes(command, row):
-                print(f"# {row}: does not notice: {name}", flush=True)
-            else:
-                print(f"# {row}: turned red: {name}", flush=True)
-                missed["escape" if name.startswith("/escape") else
-                       "json" if name.startswith("/json") else "tool"] += 1
-        if not any(missed.values()):
-            return "is not missed by any test"
-        return None
+        lacking = set(ROWS[row]) - {kind for kind, _, _ in tests}
+        if lacking:
+            return f"has no test of the kind {', '.join(sorted(lacking))}"
+        red = 0
+        for _, name, command in tests:
+            reason = self.run(command, None)
+            if reason:
+                return f"fails with everything in force: {name}: {reason}"
+        for _, name, command in tests:
+            reason = self.run(command, row)
+            red += reason is not None
+            print(f"# {row}: turned red: {name}: {reason}" if reason else
+                  f"# {row}: does not notice: {name}", flush=True)
+        return None if red else "is not missed by any test"
 
 
 def find_switches(sources):
@@ -156,7 +149,6 @@ def main():
     parser.add_argument("--init", required=True)
     parser.add_argument("--tool", required=True)
     parser.add_argument("--tool-tests", required=True)
-    parser.add_argument("--json", required=True)
     parser.add_argument("--row", action="append", help="only this one")
     parser.add_argument("programs", nargs="+")
     options = parser.parse_args()

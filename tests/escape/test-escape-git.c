@@ -41,7 +41,8 @@
 #define EVIL_CONFIG \
   "printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = %s\\n" \
   "\\thooksPath = %s\\n\\tpager = %s\\n\\teditor = %s\\n[diff]\\n\\texternal = %s\\n" \
-  "[filter \"x\"]\\n\\tclean = %s\\n\\tsmudge = %s\\n' \"$PWD/trap\" \"$PWD/evil-hooks\" \"$T\" \"$T\" \"$PWD/trap\" \"$T\" \"$T\" " \
+  "[filter \"x\"]\\n\\tclean = %s\\n\\tsmudge = %s\\n' \"$PWD/trap\" \"$PWD/evil-hooks\" " \
+  "\"$T\" \"$T\" \"$PWD/trap\" \"$T\" \"$T\" " \
   "> evil-config; mkdir -p evil-hooks; for h in post-checkout post-commit reference-transaction " \
   "pre-commit post-index-change post-merge pre-push pre-rebase post-rewrite; do " \
   "cp trap evil-hooks/$h; done; "
@@ -71,12 +72,16 @@ static const Plant plants[] = {
   { "removed", "rm -rf .git; git init -q .; cp evil-config .git/config", TRUE },
   { "parent-renamed", "cd ..; mv \"$OLDPWD\" other-name; mkdir \"$OLDPWD\"; cp -r other-name/. "
                       "\"$OLDPWD\"; cp \"$OLDPWD/evil-config\" \"$OLDPWD/.git/config\"" },
-  { "objects-renamed", "mv .git/objects .git/o; mv .git/refs .git/r; mv .git/HEAD .git/H; "
-                       "cp evil-config .git/config", TRUE },
+  { "objects-moved", "cp -r .git/objects copy; mv .git/objects .git/o; "
+                     "ln -s \"$PWD/copy\" .git/objects" },
+  { "refs-moved", "cp -r .git/refs copy; mv .git/refs .git/r; ln -s \"$PWD/copy\" .git/refs" },
   { "linked", "ln -sf ../evil-config .git/config; ln -sfn ../evil-hooks .git/hooks" },
-  { "module", "mkdir -p .git/modules/m; git init -q --bare .git/modules/m; "
-              "cp evil-config .git/modules/m/config" },
-  { "hard-linked", "ln -f evil-config .git/config; ln -f evil-config .git/config.worktree" },
+  { "module", "git init -q .git/modules/m && cp -r .git/modules/m/.git/. .git/modules/m/ && "
+              "cat evil-config >> .git/modules/m/config; mkdir m; "
+              "echo 'gitdir: ../.git/modules/m' > m/.git; git -C m commit -q --allow-empty -m m; "
+              "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),m" },
+  { "hard-linked", "cp evil-config .git/n; ln -f .git/n .git/config; cp evil-config .git/m; "
+                   "ln -f .git/m .git/config.worktree" },
 };
 
 static void
@@ -134,6 +139,9 @@ test_plant (gconstpointer data)
   escape_close (&box);
   escape_outside (box.work, USE_REPOSITORY);
   assert_unsprung (&box, "after the sandbox was closed");
+
+  /* Nor does git on the host write to where a link of the sandbox's leads. */
+  escape_outside (box.work, "test ! -L .git/objects -a ! -L .git/refs -a ! -L .git/config");
 
   /* It is the repository that it was. */
   if (!plant->destroys)
