@@ -42,37 +42,37 @@ typedef struct
 /* Opens the library's data directory, which has to be the user's alone; makes it where it is
  * missing and @make says so. -1 without an error: there is none. */
 int            _sbx_bwrap_state_open_data   (const char     *data_path,
-                                            gboolean        make,
-                                            GError        **error);
+                                             gboolean        make,
+                                             GError        **error);
 
 /* Deletes the directory of a session whose lock the caller has; the lock goes last, so that what a
  * crash leaves is still known for what it is. */
 gboolean       _sbx_bwrap_state_delete      (int             sessions_fd,
-                                            const char     *id,
-                                            GCancellable   *cancellable,
-                                            GError        **error);
+                                             const char     *id,
+                                             GCancellable   *cancellable,
+                                             GError        **error);
 
 /* The names in a directory, but for hidden ones. */
 GStrv          _sbx_bwrap_state_list        (int             fd,
-                                            GError        **error);
+                                             GError        **error);
 
 /* @cwd decides which home is used, unless @fresh_home asks for an empty one. */
-SbxBwrapState *_sbx_bwrap_state_new        (const char     *data_path,
-                                            const char     *cwd,
-                                            gboolean        fresh_home,
-                                            GError        **error);
-void           _sbx_bwrap_state_free       (SbxBwrapState  *self);
+SbxBwrapState *_sbx_bwrap_state_new         (const char     *data_path,
+                                             const char     *cwd,
+                                             gboolean        fresh_home,
+                                             GError        **error);
+void           _sbx_bwrap_state_free        (SbxBwrapState  *self);
 
 /* Notes the placeholders of the plan, makes them, and notes what was made. The caller holds the
  * lock on the notes since before the plan was made. */
-gboolean       _sbx_bwrap_state_place      (SbxBwrapState  *self,
-                                            SbxBwrapPlan   *plan,
-                                            GError        **error);
+gboolean       _sbx_bwrap_state_place       (SbxBwrapState  *self,
+                                             SbxBwrapPlan   *plan,
+                                             GError        **error);
 
 /* Undoes what the note says, and removes the directory. */
-gboolean       _sbx_bwrap_state_remove     (SbxBwrapState  *self,
-                                            GCancellable   *cancellable,
-                                            GError        **error);
+gboolean       _sbx_bwrap_state_remove      (SbxBwrapState  *self,
+                                             GCancellable   *cancellable,
+                                             GError        **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxBwrapState, _sbx_bwrap_state_free)
 
