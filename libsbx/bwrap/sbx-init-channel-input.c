@@ -16,6 +16,11 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+/* Kernel 6.5. */
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
 /* So that a flood of messages does not keep the context from everything else. */
 #define MAX_MESSAGES_AT_ONCE 64
 
@@ -32,6 +37,20 @@ max_descriptors_inside (void)
                         G_MAXINT32);
 }
 
+static int
+hold_on_to_self (SbxInitChannel *self)
+{
+  int fd = (int) syscall (SYS_pidfd_open, getpid (), 0);
+  socklen_t size = sizeof fd;
+
+  /* Who made the pair of sockets. Of use under valgrind, which does not know the call above. */
+  if (fd < 0 && errno == ENOSYS &&
+      getsockopt (self->fd, SOL_SOCKET, SO_PEERPIDFD, &fd, &size) < 0)
+    return -1;
+
+  return fd;
+}
+
 /* Before anybody may read it: process 1 has to see the end of this process from the moment that it
  * is there, since a forked child of ours may keep our end of the socket. */
 gboolean
@@ -39,7 +58,7 @@ _sbx_init_channel_send_setup (SbxInitChannel  *self,
                               GError         **error)
 {
   SbxInitMessage message = _sbx_init_channel_message (SBX_INIT_SETUP, 0);
-  sbx_autofd int host = (int) syscall (SYS_pidfd_open, getpid (), 0);
+  sbx_autofd int host = hold_on_to_self (self);
   sbx_autofd int paths = -1;
 
   if (host < 0)
@@ -59,10 +78,12 @@ _sbx_init_channel_send_setup (SbxInitChannel  *self,
 }
 
 static gboolean
-handle_hello (SbxInitChannel         *self,
-              const SbxInitReceived  *received,
-              GError                **error)
+handle_hello (SbxInitChannel   *self,
+              SbxInitReceived  *received,
+              GError          **error)
 {
+  const SbxInitMessage message = _sbx_init_channel_message (SBX_INIT_GO, 0);
+
   if (self->pid != 0 || received->pid <= 0)
     {
       g_set_error_literal (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
@@ -70,11 +91,16 @@ handle_hello (SbxInitChannel         *self,
       return FALSE;
     }
 
-  /* It can be another process only if process 1 has ended by now; then READY never comes. */
+  /* By its number it can be another process, but only if process 1 has ended by now; then there is
+   * no answer to this. */
   self->pid = received->pid;
-  self->pidfd = (int) syscall (SYS_pidfd_open, self->pid, 0);
+  self->pidfd = received->pidfd >= 0 ? g_steal_fd (&received->pidfd)
+                                     : (int) syscall (SYS_pidfd_open, self->pid, 0);
   if (self->pidfd >= 0)
-    return TRUE;
+    {
+      _sbx_init_channel_send (self, &message, NULL, 0);
+      return TRUE;
+    }
 
   g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno),
                _("The sandbox's process cannot be held on to: %s"), g_strerror (errno));
@@ -108,7 +134,6 @@ static gboolean
 handle_ready (SbxInitChannel  *self,
               GError         **error)
 {
-  const int off = 0;
   g_autoptr(GTask) task = NULL;
 
   if (self->n_checked != self->n_expectations)
@@ -118,7 +143,7 @@ handle_ready (SbxInitChannel  *self,
       return FALSE;
     }
 
-  setsockopt (self->fd, SOL_SOCKET, SO_PASSCRED, &off, sizeof off);
+  _sbx_init_receive_ask_for_sender (self->fd, FALSE);
   self->state = SBX_INIT_CHANNEL_READY;
   task = _sbx_init_channel_take_setup (self);
   g_task_return_boolean (task, TRUE);

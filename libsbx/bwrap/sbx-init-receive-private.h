@@ -13,12 +13,13 @@ G_BEGIN_DECLS
 typedef struct
 {
   SbxInitIncoming incoming;
-  pid_t           pid;        /* of who sent it, or 0; only while SO_PASSCRED is set */
+  pid_t           pid;        /* of who sent it, or 0; only while it is asked for */
+  int             pidfd;      /* the same process, where the kernel gives it; or -1 */
   int             fd;         /* the one that came with it, or -1 */
   gboolean        no_room;    /* one came, but this process could not take it */
 } SbxInitReceived;
 
-#define SBX_INIT_RECEIVED_INIT { .fd = -1 }
+#define SBX_INIT_RECEIVED_INIT { .pidfd = -1, .fd = -1 }
 
 typedef enum
 {
@@ -28,6 +29,9 @@ typedef enum
   SBX_INIT_RECEIVE_ERROR,
 } SbxInitReceive;
 
+/* Whether messages tell who sent them. */
+void           _sbx_init_receive_ask_for_sender  (int                     fd,
+                                                  gboolean                ask);
 /* Takes one message off the socket, without waiting. More than one descriptor, or one with anything
  * but STARTED, is an error. */
 SbxInitReceive _sbx_init_receive                 (int                     fd,

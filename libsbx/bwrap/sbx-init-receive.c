@@ -20,6 +20,14 @@
 /* As many as are looked at before the rest is cut off, and closed, by the kernel. */
 #define MAX_FDS 4
 
+/* Kernel 6.5. */
+#ifndef SO_PASSPIDFD
+#define SO_PASSPIDFD 76
+#endif
+#ifndef SCM_PIDFD
+#define SCM_PIDFD 0x04
+#endif
+
 /* Every system numbers /dev/ptmx so. */
 #define PTMX_MAJOR 5
 #define PTMX_MINOR 2
@@ -42,6 +50,12 @@ take_control (SbxInitReceived *received,
 
           memcpy (&credentials, CMSG_DATA (c), sizeof credentials);
           received->pid = credentials.pid;
+        }
+
+      if (c->cmsg_type == SCM_PIDFD && size == sizeof (int))
+        {
+          _sbx_clear_fd (&received->pidfd);
+          memcpy (&received->pidfd, CMSG_DATA (c), sizeof (int));
         }
 
       for (gsize i = 0; c->cmsg_type == SCM_RIGHTS && i < size / sizeof (int); i++)
@@ -69,6 +83,16 @@ is_out_of_descriptors (int fd)
   return FALSE;
 }
 
+void
+_sbx_init_receive_ask_for_sender (int      fd,
+                                  gboolean ask)
+{
+  const int value = ask ? 1 : 0;
+
+  setsockopt (fd, SOL_SOCKET, SO_PASSCRED, &value, sizeof value);
+  setsockopt (fd, SOL_SOCKET, SO_PASSPIDFD, &value, sizeof value);
+}
+
 SbxInitReceive
 _sbx_init_receive (int               fd,
                    SbxInitReceived  *received,
@@ -76,7 +100,8 @@ _sbx_init_receive (int               fd,
 {
   union {
     struct cmsghdr head;
-    char           room[CMSG_SPACE (sizeof (struct ucred)) + CMSG_SPACE (MAX_FDS * sizeof (int))];
+    char           room[CMSG_SPACE (sizeof (struct ucred)) + CMSG_SPACE (sizeof (int)) +
+                        CMSG_SPACE (MAX_FDS * sizeof (int))];
   } control;
   guint8 data[sizeof (SbxInitIncoming) + 1];
   struct iovec vector = { data, sizeof data };
@@ -149,5 +174,6 @@ _sbx_init_received_check_terminal (const SbxInitReceived *received,
 void
 _sbx_init_received_clear (SbxInitReceived *received)
 {
+  _sbx_clear_fd (&received->pidfd);
   _sbx_clear_fd (&received->fd);
 }

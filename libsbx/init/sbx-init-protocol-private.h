@@ -13,8 +13,9 @@
  * the version shows a mismatched installation, the rest shows a sandbox that lies.
  *
  *   process 1                                host
- *   HELLO (its credentials)            ->
  *                                      <-    SETUP {a pidfd of the host, memfd: expected paths}
+ *   HELLO (its credentials)            ->
+ *                                      <-    GO: the host holds a pidfd of process 1
  *   MOUNTS, as many as it takes        ->
  *   READY                              ->    or SETUP_FAILED, and the end
  *                                      <-    EXEC {memfd: request, up to 3 descriptors}
@@ -44,6 +45,7 @@
 #define SBX_INIT_END              4
 #define SBX_INIT_RESIZE           5
 #define SBX_INIT_CLOSE            6
+#define SBX_INIT_GO               7
 
 /* Process 1 to host. */
 #define SBX_INIT_HELLO            33

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 
 #define OOM_SCORE_ADJ 500
 #define SEND_TIMEOUT_S 10
+#define SETUP_TIMEOUT_MS 60000
 
 #ifndef ST_RDONLY
 #define ST_RDONLY 1
@@ -196,13 +198,16 @@ receive_setup (SbxInitMessage *message)
     .msg_control = &control,
     .msg_controllen = sizeof control,
   };
+  struct pollfd poll_fd = { .fd = SBX_INIT_FD_CONTROL, .events = POLLIN };
   ssize_t n;
   int fds[2];
 
-  do
-    n = recvmsg (SBX_INIT_FD_CONTROL, &header, MSG_CMSG_CLOEXEC);
-  while (n < 0 && errno == EINTR);
+  /* The host sends this as soon as it has started us. If it was killed before that, a child of it
+   * may keep the socket open, and nothing else would tell. */
+  if (poll (&poll_fd, 1, SETUP_TIMEOUT_MS) <= 0)
+    _exit (1);
 
+  n = recvmsg (SBX_INIT_FD_CONTROL, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (n <= 0)
     _exit (0);
 
@@ -306,6 +311,32 @@ note_descriptor_limit (uint32_t max_descriptors)
     _sbx_init_max_files.rlim_cur = _sbx_init_max_files.rlim_max;
 }
 
+/* Nothing is said by us from here until the host has hold of us. It may be killed meanwhile, and a
+ * child of it keep the socket open. */
+static void
+wait_for_go (void)
+{
+  SbxInitMessage message;
+  struct pollfd fds[] = {
+    { .fd = SBX_INIT_FD_CONTROL, .events = POLLIN },
+    { .fd = SBX_PROTECTS (T22) ? SBX_INIT_FD_HOST : -1, .events = POLLIN },
+  };
+
+  while (poll (fds, 2, -1) < 0)
+    if (errno != EINTR)
+      _exit (1);
+
+  if (fds[1].revents != 0)
+    _exit (0);
+
+  if (recv (SBX_INIT_FD_CONTROL, &message, sizeof message, MSG_DONTWAIT) <= 0)
+    _exit (0);
+
+  if (message.head.magic != SBX_INIT_MAGIC || message.head.version != SBX_INIT_VERSION ||
+      message.head.type != SBX_INIT_GO)
+    fail (SBX_INIT_AT_REQUEST, EPROTO);
+}
+
 void
 _sbx_init_set_up (void)
 {
@@ -317,6 +348,7 @@ _sbx_init_set_up (void)
 
   say_hello ();
   fd = receive_setup (&message);
+  wait_for_go ();
   report_mounts (fd);
   note_descriptor_limit (message.max_descriptors);
 

@@ -22,7 +22,7 @@ LLVMFuzzerTestOneInput (const guint8 *data,
       return 0;
     }
 
-  /* What was taken is what was sent, in a size that its type has, with numbers that mean something. */
+  /* What was taken is what was sent, in a size that its type has, with numbers in range. */
   g_assert_cmpint (memcmp (&incoming, data, size), ==, 0);
   g_assert_cmpint (incoming.head.magic, ==, SBX_INIT_MAGIC);
 

@@ -38,10 +38,16 @@ assert_shell (Sandbox    *sandbox,
   g_assert_cmpstr (run->output[0]->str, ==, output);
 }
 
+/* Of what is mounted read-only, and not the user's own: there are two reasons. */
+#define READ_ONLY (-1)
+
 static void
 assert_verb (Run *run,
              int  error)
 {
+  if (error == READ_ONLY && (run->end.value == EROFS || run->end.value == EACCES))
+    error = run->end.value;
+
   if (error == 0)
     assert_exited (run, 0);
   else
@@ -145,8 +151,8 @@ test_write (void)
     { "/dev/null", "0", EINVAL, "", "" },
     { "/tmp/old/x", "0", ENOTDIR, "", "" },
     { "/tmp/old/x/y", "0", ENOTDIR, "", "" },
-    { "/etc/x", "0", EROFS, "", "" },
-    { "/etc/passwd", "0", EROFS, "", "" },
+    { "/etc/x", "0", READ_ONLY, "", "" },
+    { "/etc/passwd", "0", READ_ONLY, "", "" },
     { "/tmp/readonly", "0", EACCES, "cat /tmp/readonly", "kept\n" },
     { "/tmp/closed/x", "0", EACCES, "", "" },
     /* Cannot be replaced, can be written. */
@@ -269,7 +275,7 @@ test_directories (void)
     { "/tmp/a/b/c/", NULL, 0, "" },      { "/tmp//d///e/.", NULL, 0, "" },
     { "tmp/f", NULL, 0, "" },            { "/", NULL, 0, "" },
     { "/tmp/link/x", NULL, 0, "" },      { "/tmp/file", NULL, EEXIST, "" },
-    { "/tmp/file/x", NULL, ENOTDIR, "" }, { "/etc/x", NULL, EROFS, "" },
+    { "/tmp/file/x", NULL, ENOTDIR, "" }, { "/etc/x", NULL, READ_ONLY, "" },
     { "/etc", NULL, 0, "" },             { "", NULL, ENOENT, "" },
     { "/tmp/closed/x", NULL, EACCES, "" },
   };
@@ -293,7 +299,7 @@ test_temporary_directories (void)
   } cases[] = {
     { "job-", "/tmp/job-", 0 },          { "", "/tmp/", 0 },
     { "/tmp/sub/x-", "/tmp/sub/x-", 0 }, { "tmp/sub/y", "//tmp/sub/y", 0 },
-    { "/tmp/none/x", NULL, ENOENT },     { "/etc/x", NULL, EROFS },
+    { "/tmp/none/x", NULL, ENOENT },     { "/etc/x", NULL, READ_ONLY },
   };
   g_autoptr(Sandbox) sandbox = sandbox_new ();
   g_autofree char *long_prefix = g_strnfill (5000, 'x');
@@ -341,8 +347,8 @@ test_remove (void)
     { "/tmp/many", NULL, 0, "" },        { "/tmp/empty", NULL, 0, "" },
     { "/", NULL, EBUSY, "" },            { "/tmp/.", NULL, EBUSY, "" },
     { "/tmp/..", NULL, EBUSY, "" },      { "", NULL, ENOENT, "" },
-    { "/etc/passwd", NULL, EROFS, "" },  { "/etc/no-such", NULL, 0, "" },
-    { "/etc", NULL, EROFS, "" },         { "/tmp/closed/x", NULL, EACCES, "" },
+    { "/etc/passwd", NULL, READ_ONLY, "" },  { "/etc/no-such", NULL, 0, "" },
+    { "/etc", NULL, READ_ONLY, "" },         { "/tmp/closed/x", NULL, EACCES, "" },
   };
   const char *python[] = { "/usr/bin/python3", "-c", make_deep, NULL };
   g_autoptr(Sandbox) sandbox = sandbox_new ();

@@ -98,6 +98,7 @@ peer_get_ready (int fd)
 {
   peer_report (fd, SBX_INIT_HELLO, 0);
   peer_wait (fd);
+  peer_wait (fd);
   peer_report (fd, SBX_INIT_READY, 0);
 
   /* The three requests. */

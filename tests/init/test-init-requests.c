@@ -17,6 +17,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Kernel 6.5. */
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
 #define ALL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
 
 typedef struct
@@ -98,19 +103,33 @@ raw_new (void)
   return raw;
 }
 
+static int
+hold_self (Raw *raw)
+{
+  int fd = (int) syscall (SYS_pidfd_open, getpid (), 0);
+  socklen_t size = sizeof fd;
+
+  /* valgrind does not know that call. */
+  if (fd < 0)
+    g_assert_cmpint (getsockopt (raw->fd, SOL_SOCKET, SO_PEERPIDFD, &fd, &size), ==, 0);
+
+  return fd;
+}
+
 static void
 raw_set_up (Raw *raw)
 {
   SbxInitMessage message = make_message (raw, SBX_INIT_SETUP);
   const SbxInitExpectationsHead head = { SBX_INIT_MAGIC, sizeof head, 0, 0 };
   SbxInitReport report;
-  const int fds[2] = { (int) syscall (SYS_pidfd_open, getpid (), 0),
-                       make_memory (&head, sizeof head, ALL_SEALS) };
+  const int fds[2] = { hold_self (raw), make_memory (&head, sizeof head, ALL_SEALS) };
 
   g_assert_true (raw_receive (raw, &report));
   g_assert_cmpint (report.head.type, ==, SBX_INIT_HELLO);
   message.max_descriptors = 1000;
   raw_send (raw, &message, sizeof message, fds, 2);
+  message = make_message (raw, SBX_INIT_GO);
+  raw_send (raw, &message, sizeof message, NULL, 0);
   g_assert_true (raw_receive (raw, &report));
   g_assert_cmpint (report.head.type, ==, SBX_INIT_READY);
   close (fds[0]);
@@ -335,7 +354,7 @@ test_passed_over (void)
   int fd = open ("/dev/null", O_RDONLY | O_CLOEXEC);
   Raw *raw = raw_new ();
 
-  g_test_summary ("What is no message, or about nothing, is passed over, and nothing is kept of it");
+  g_test_summary ("What is no message or about nothing is passed over, and nothing is kept of it");
   raw_set_up (raw);
 
   for (guint i = 0; i < 300; i++)
@@ -390,13 +409,14 @@ test_setup (void)
 
   g_test_summary ("A set-up message that makes no sense is refused, and that is the end");
 
-  for (guint i = 0; i < 8; i++)
+  for (guint i = 0; i < 9; i++)
     {
       Raw *raw = raw_new ();
+      const SbxInitMessage go = make_message (raw, i == 8 ? SBX_INIT_END : SBX_INIT_GO);
       SbxInitMessage message = make_message (raw, SBX_INIT_SETUP);
       SbxInitExpectationsHead head = { SBX_INIT_MAGIC, sizeof head + sizeof paths, 1, 0 };
       g_autoptr(GByteArray) memory = g_byte_array_new ();
-      int fds[2] = { (int) syscall (SYS_pidfd_open, getpid (), 0), -1 };
+      int fds[2] = { hold_self (raw), -1 };
       gsize n_fds = 2;
       SbxInitReport report;
 
@@ -414,12 +434,13 @@ test_setup (void)
       g_test_message ("case %u", i);
       g_assert_true (raw_receive (raw, &report));
       raw_send (raw, &message, sizeof message, fds, n_fds);
+      raw_send (raw, &go, sizeof go, NULL, 0);
       while (!raw_receive (raw, &report))
         g_test_message ("mounts come first");
       g_assert_cmpint (report.head.type, ==, SBX_INIT_SETUP_FAILED);
       g_assert_cmpint (report.stage, ==, SBX_INIT_AT_REQUEST);
       g_assert_cmpint (report.value, ==, EPROTO);
-      g_assert_cmpint (recv (raw->fd, &report, sizeof report, 0), ==, 0);
+      g_assert_cmpint (recv (raw->fd, &report, sizeof report, 0), <=, 0);
 
       close (fds[0]);
       close (fds[1]);
