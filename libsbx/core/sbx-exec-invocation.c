@@ -226,7 +226,7 @@ emit_output (SbxExecInvocation *self,
              SbxStream          stream,
              GBytes            *bytes)
 {
-  g_autoptr(SbxExecInvocation) keep = g_object_ref (self);
+  g_autoptr(SbxExecInvocation) keep G_GNUC_UNUSED = g_object_ref (self);
   g_autoptr(SbxProcess) process = NULL;
   g_autoptr(GError) error = NULL;
 

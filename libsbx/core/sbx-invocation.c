@@ -275,7 +275,7 @@ _sbx_invocation_request_end (SbxInvocation *self,
                              GError        *reason)
 {
   SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
-  g_autoptr(SbxInvocation) keep = g_object_ref (self);
+  g_autoptr(SbxInvocation) keep G_GNUC_UNUSED = g_object_ref (self);
   g_autoptr(GError) taken = reason;
 
   if (priv->task == NULL)
@@ -303,7 +303,7 @@ _sbx_invocation_expire (SbxInvocation *self,
                         const GError  *error)
 {
   SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
-  g_autoptr(SbxInvocation) keep = g_object_ref (self);
+  g_autoptr(SbxInvocation) keep G_GNUC_UNUSED = g_object_ref (self);
   GError *copy = g_error_copy (error);
   GTask *task = sbx_invocation_steal_task (self);
 

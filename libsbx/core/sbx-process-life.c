@@ -236,7 +236,7 @@ void
 _sbx_process_started (SbxProcess *self,
                       const char *id)
 {
-  g_autoptr(SbxProcess) keep = g_object_ref (self);
+  g_autoptr(SbxProcess) keep G_GNUC_UNUSED = g_object_ref (self);
 
   if (self->state == SBX_PROCESS_STATE_ENDED)
     return;
@@ -357,7 +357,7 @@ return_end (SbxProcess   *self,
 static void
 sbx_process_complete (SbxProcess *self)
 {
-  g_autoptr(SbxProcess) keep = g_object_ref (self);
+  g_autoptr(SbxProcess) keep G_GNUC_UNUSED = g_object_ref (self);
   g_autoptr(GPtrArray) waiters = NULL;
   g_autoptr(GError) error = NULL;
   SbxOutput *outputs = self->outputs;
@@ -395,7 +395,7 @@ sbx_process_complete (SbxProcess *self)
 static void
 sbx_process_cut_short (SbxProcess *self)
 {
-  g_autoptr(SbxProcess) keep = g_object_ref (self);
+  g_autoptr(SbxProcess) keep G_GNUC_UNUSED = g_object_ref (self);
 
   for (guint i = 0; i < SBX_N_STREAMS; i++)
     _sbx_output_drain (&self->outputs[i]);
@@ -539,7 +539,7 @@ sbx_process_invoke (SbxProcess *self)
 void
 _sbx_process_begin (SbxProcess *self)
 {
-  g_autoptr(SbxProcess) keep = g_object_ref (self);
+  g_autoptr(SbxProcess) keep G_GNUC_UNUSED = g_object_ref (self);
   SbxSessionClass *klass = SBX_SESSION_GET_CLASS (self->session);
   g_autoptr(SbxExecInvocation) invocation = NULL;
 
@@ -553,7 +553,10 @@ _sbx_process_begin (SbxProcess *self)
   self->starting = TRUE;
   _sbx_process_set_state (self, SBX_PROCESS_STATE_STARTING);
 
-  if (klass->handle_exec == NULL)
+  /* Who was told of the state may have closed the session. */
+  if (sbx_invocation_is_answered (SBX_INVOCATION (invocation)))
+    _sbx_invocation_handled (SBX_INVOCATION (invocation), TRUE);
+  else if (klass->handle_exec == NULL)
     _sbx_invocation_return_unsupported (SBX_INVOCATION (invocation));
   else
     _sbx_invocation_handled (SBX_INVOCATION (invocation),

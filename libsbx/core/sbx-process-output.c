@@ -167,7 +167,7 @@ readable_cb (int          fd,
              gpointer     user_data)
 {
   SbxOutput *self = user_data;
-  g_autoptr(GObject) keep = g_object_ref (self->owner);
+  g_autoptr(GObject) keep G_GNUC_UNUSED = g_object_ref (self->owner);
 
   if (read_chunk (self) != 0)
     return G_SOURCE_CONTINUE;
@@ -181,7 +181,7 @@ readable_cb (int          fd,
 void
 _sbx_output_drain (SbxOutput *self)
 {
-  g_autoptr(GObject) keep = g_object_ref (self->owner);
+  g_autoptr(GObject) keep G_GNUC_UNUSED = g_object_ref (self->owner);
   gssize left;
   gssize n_read;
 
@@ -347,7 +347,7 @@ writable_cb (int          fd,
              gpointer     user_data)
 {
   SbxOutput *self = user_data;
-  g_autoptr(GObject) keep = g_object_ref (self->owner);
+  g_autoptr(GObject) keep G_GNUC_UNUSED = g_object_ref (self->owner);
 
   if (flush (self))
     return G_SOURCE_CONTINUE;

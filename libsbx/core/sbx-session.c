@@ -451,7 +451,8 @@ sbx_session_conclude (SbxSession *self)
   SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
   g_autoptr(GPtrArray) waiting = NULL;
 
-  if (!priv->close_answered || priv->close_done || sbx_session_has_running_process (self))
+  if (!priv->close_answered || priv->close_done || g_hash_table_size (priv->calls) > 0 ||
+      sbx_session_has_running_process (self))
     return;
 
   /* Those who wait hold the session. */

@@ -11,8 +11,8 @@
 G_BEGIN_DECLS
 
 /*
- * A provider and a session as an application would write them, through public API alone. What they do
- * with a call is a function that the test chooses.
+ * A provider and a session as an application would write them, through public API alone. What they
+ * do with a call is a function that the test chooses.
  */
 
 typedef struct _TestSession TestSession;
@@ -129,18 +129,32 @@ void          test_verb_begin       (const TestVerb *verb,
                                      TestProvider   *provider,
                                      GCancellable   *cancellable,
                                      TestCall       *call);
-void          test_verb_assert_error (const TestVerb *verb,
-                                     TestCall       *call,
-                                     GQuark          domain,
-                                     int             code);
-void          test_verb_assert_success (const TestVerb *verb,
-                                     TestCall       *call);
+void            test_verb_assert_error   (const TestVerb *verb,
+                                          TestCall       *call,
+                                          GQuark          domain,
+                                          int             code);
+void            test_verb_assert_success (const TestVerb *verb,
+                                          TestCall       *call);
 
 /* Lets everything run that can run now. */
 void          test_run_ready        (void);
 
 SbxCommand   *test_command          (const char     *first,
                                      ...) G_GNUC_NULL_TERMINATED;
+
+static inline gboolean
+test_wake_cb (gpointer user_data)
+{
+  return G_SOURCE_CONTINUE;
+}
+
+/* For a condition that no source of the main loop tells about. */
+#define test_poll_for(condition) \
+  G_STMT_START { \
+    const guint test_wake = g_timeout_add (1, test_wake_cb, NULL); \
+    test_wait_for (condition); \
+    g_source_remove (test_wake); \
+  } G_STMT_END
 
 #define test_assert_bytes(bytes, text) \
   G_STMT_START { \

@@ -432,8 +432,8 @@ test_cancelled_after (void)
 
 #define N_VERBS 13
 
-/* Implementations that do not heed it: the callers are told after a while, and late answers count for
- * nothing. All at once, since each takes its grace time. */
+/* Implementations that do not heed it: the callers are told after a while, and late answers count
+ * for nothing. All at once, since each takes its grace time. */
 static void
 test_cancelled_in_vain (void)
 {

@@ -18,8 +18,8 @@
 #include <signal.h>
 #include <string.h>
 
-/* The values of the vocabulary: they hold what they were given, byte for byte, and know what makes no
- * sense. */
+/* The values of the vocabulary: they hold what they were given, byte for byte, and know what makes
+ * no sense. */
 
 static void
 assert_strv (const char * const *strv,
