@@ -43,6 +43,7 @@ typedef struct
   int             ended_by;      /* a signal that came before there was a command, or 0 */
   guint           overruled : 1; /* the status is not the command's */
   guint           closed : 1;
+  guint           stopped : 1;   /* the command, with us */
 } Run;
 
 static void
@@ -209,6 +210,27 @@ pass_signal (Run *self,
     }
 }
 
+/* One that has not started yet could not be told the two in their order. */
+static void
+stop (Run *self)
+{
+  self->stopped = self->process != NULL
+                  && sbx_process_get_state (self->process) == SBX_PROCESS_STATE_RUNNING
+                  && sbx_process_kill (self->process, SIGSTOP, NULL);
+  tool_terminal_suspend ();
+  raise (SIGSTOP);
+}
+
+static void
+go_on (Run *self)
+{
+  tool_terminal_resume ();
+  tool_streams_resize (self->streams);
+  if (self->stopped)
+    sbx_process_kill (self->process, SIGCONT, NULL);
+  self->stopped = FALSE;
+}
+
 static void
 signal_cb (int      signal_number,
            gpointer user_data)
@@ -222,17 +244,11 @@ signal_cb (int      signal_number,
       break;
 
     case SIGTSTP:
-      if (self->process != NULL)
-        sbx_process_kill (self->process, SIGSTOP, NULL);
-      tool_terminal_suspend ();
-      raise (SIGSTOP);
+      stop (self);
       break;
 
     case SIGCONT:
-      tool_terminal_resume ();
-      tool_streams_resize (self->streams);
-      if (self->process != NULL)
-        sbx_process_kill (self->process, SIGCONT, NULL);
+      go_on (self);
       break;
 
     default:
