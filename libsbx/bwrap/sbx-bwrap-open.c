@@ -13,6 +13,7 @@
 #include "bwrap/sbx-bwrap-session-environment-private.h"
 #include "bwrap/sbx-bwrap-session-private.h"
 #include "bwrap/sbx-bwrap-sweep-private.h"
+#include "bwrap/sbx-seccomp-private.h"
 #include "core/sbx-error.h"
 
 #include <glib/gi18n-lib.h>
@@ -286,6 +287,7 @@ _sbx_bwrap_open (const SbxBwrapSettings *settings,
 {
   Open *open = g_new0 (Open, 1);
   g_autoptr(GTask) task = NULL;
+  sbx_autofd int filter G_GNUC_UNUSED = -1;
 
   open->settings = *settings;
   open->settings.program = g_strdup (settings->program);
@@ -298,4 +300,8 @@ _sbx_bwrap_open (const SbxBwrapSettings *settings,
   g_task_set_check_cancellable (task, FALSE);
   g_task_set_task_data (task, open, NULL);
   g_task_run_in_thread (task, prepare_in_thread);
+
+  /* The first sandbox of a process needs the filter compiled, which this thread can do meanwhile.
+   * An error is met again, and reported, when the filter is used. */
+  filter = _sbx_seccomp_open (NULL);
 }

@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-provider.h"
 
 #include "bwrap/sbx-bwrap-open-private.h"
+#include "core/sbx-library-private.h"
 #include "core/sbx-open-request.h"
 #include "core/sbx-sync-private.h"
 
@@ -169,6 +170,8 @@ sbx_bwrap_provider_class_init (SbxBwrapProviderClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   const GParamFlags flags =
     G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+
+  _sbx_library_init ();
 
   object_class->constructed = sbx_bwrap_provider_constructed;
   object_class->finalize = sbx_bwrap_provider_finalize;

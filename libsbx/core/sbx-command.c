@@ -8,6 +8,7 @@
 
 #include "core/sbx-environment-private.h"
 #include "core/sbx-error.h"
+#include "core/sbx-library-private.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -64,6 +65,8 @@ sbx_command_finalize (GObject *object)
 static void
 sbx_command_class_init (SbxCommandClass *klass)
 {
+  _sbx_library_init ();
+
   G_OBJECT_CLASS (klass)->finalize = sbx_command_finalize;
 }
 

@@ -6,6 +6,8 @@
 
 #include "core/sbx-invocation-private.h"
 
+#include "core/sbx-library-private.h"
+
 #include <glib/gi18n-lib.h>
 
 /**
@@ -201,6 +203,8 @@ static void
 sbx_invocation_class_init (SbxInvocationClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  _sbx_library_init ();
 
   object_class->dispose = sbx_invocation_dispose;
   object_class->finalize = sbx_invocation_finalize;

@@ -8,10 +8,10 @@
 
 #include "core/sbx-command.h"
 #include "core/sbx-exec-result-private.h"
+#include "core/sbx-library-private.h"
 #include "core/sbx-terminal-private.h"
 #include "sbx-enum-types.h"
 
-#include <signal.h>
 
 /**
  * SbxProcess:
@@ -185,17 +185,6 @@ install_signals (GType type)
                   G_TYPE_NONE, 1, SBX_TYPE_EXEC_RESULT);
 }
 
-/* A command could kill us by closing its standard input. Who handles the signal knows why. */
-static void
-ignore_sigpipe (void)
-{
-  struct sigaction action;
-
-  if (sigaction (SIGPIPE, NULL, &action) == 0 && (action.sa_flags & SA_SIGINFO) == 0 &&
-      action.sa_handler == SIG_DFL)
-    signal (SIGPIPE, SIG_IGN);
-}
-
 static void
 sbx_process_class_init (SbxProcessClass *klass)
 {
@@ -205,7 +194,7 @@ sbx_process_class_init (SbxProcessClass *klass)
   object_class->finalize = sbx_process_finalize;
   object_class->get_property = sbx_process_get_property;
 
-  ignore_sigpipe ();
+  _sbx_library_init ();
 
   /**
    * SbxProcess:id: (getter get_id)

@@ -8,6 +8,7 @@
 
 #include "core/sbx-environment-private.h"
 #include "core/sbx-error.h"
+#include "core/sbx-library-private.h"
 #include "core/sbx-text-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -61,6 +62,8 @@ sbx_reach_finalize (GObject *object)
 static void
 sbx_reach_class_init (SbxReachClass *klass)
 {
+  _sbx_library_init ();
+
   G_OBJECT_CLASS (klass)->finalize = sbx_reach_finalize;
 }
 

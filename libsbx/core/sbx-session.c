@@ -9,6 +9,7 @@
 #include "core/sbx-error.h"
 #include "core/sbx-file-invocations.h"
 #include "core/sbx-invocation-private.h"
+#include "core/sbx-library-private.h"
 #include "core/sbx-process-private.h"
 #include "core/sbx-sync-private.h"
 #include "core/sbx-task-private.h"
@@ -243,6 +244,8 @@ static void
 sbx_session_class_init (SbxSessionClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  _sbx_library_init ();
 
   object_class->constructed = sbx_session_constructed;
   object_class->finalize = sbx_session_finalize;
