@@ -45,8 +45,8 @@ descriptors (int    argc,
           fstat (fd, &st) < 0)
         continue;
 
-      fprintf (file, "fd %d %o %llu:%llu\n", fd, st.st_mode & S_IFMT, (unsigned long long) st.st_dev,
-               (unsigned long long) st.st_ino);
+      fprintf (file, "fd %d %o %llu:%llu\n", fd, st.st_mode & S_IFMT,
+               (unsigned long long) st.st_dev, (unsigned long long) st.st_ino);
     }
 
   fprintf (file, "end 0\n");

@@ -79,7 +79,7 @@ static const Plant plants[] = {
   { "module", "git init -q .git/modules/m && cp -r .git/modules/m/.git/. .git/modules/m/ && "
               "cat evil-config >> .git/modules/m/config; mkdir m; "
               "echo 'gitdir: ../.git/modules/m' > m/.git; git -C m commit -q --allow-empty -m m; "
-              "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),m" },
+              "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),m", TRUE },
   { "hard-linked", "cp evil-config .git/n; ln -f .git/n .git/config; cp evil-config .git/m; "
                    "ln -f .git/m .git/config.worktree" },
 };
