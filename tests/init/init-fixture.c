@@ -30,6 +30,7 @@ sandbox_spawn (const char * const *arguments,
   g_autoptr(GError) error = NULL;
   GSubprocess *bwrap;
   const char *init = g_getenv ("SBX_INIT");
+  const char *unprotect = g_getenv ("SBX_UNPROTECT");
   const char *base[] = {
     "bwrap", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
     "--tmpfs", "/run", "--dir", "/run/libsbx", "--ro-bind", init, "/run/libsbx/init",
@@ -44,6 +45,14 @@ sandbox_spawn (const char * const *arguments,
     g_ptr_array_add (argv, (char *) with_helper[i]);
   for (guint i = 0; arguments != NULL && arguments[i] != NULL; i++)
     g_ptr_array_add (argv, (char *) arguments[i]);
+  /* For a run with the build whose protections can be taken out one by one. */
+  if (unprotect != NULL)
+    {
+      g_ptr_array_add (argv, (char *) "--setenv");
+      g_ptr_array_add (argv, (char *) "SBX_UNPROTECT");
+      g_ptr_array_add (argv, (char *) unprotect);
+    }
+
   g_ptr_array_add (argv, (char *) "/run/libsbx/init");
   g_ptr_array_add (argv, (char *) "3");
   g_ptr_array_add (argv, NULL);
