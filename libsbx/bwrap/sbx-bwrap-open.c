@@ -15,6 +15,7 @@
 #include "bwrap/sbx-bwrap-sweep-private.h"
 #include "bwrap/sbx-seccomp-private.h"
 #include "core/sbx-error.h"
+#include "files/sbx-fd-private.h"
 
 #include <glib/gi18n-lib.h>
 

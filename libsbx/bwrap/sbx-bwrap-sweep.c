@@ -139,7 +139,7 @@ void
 _sbx_bwrap_sweep_once (const char   *data_path,
                        GCancellable *cancellable)
 {
-  g_autoptr(GMutexLocker) locker = g_mutex_locker_new (&swept_mutex);
+  g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swept_mutex);
   g_auto(GStrv) removed = NULL;
 
   if (swept == NULL)
@@ -156,7 +156,7 @@ _sbx_bwrap_sweep_once (const char   *data_path,
 void
 _sbx_bwrap_sweep_again (const char *data_path)
 {
-  g_autoptr(GMutexLocker) locker = g_mutex_locker_new (&swept_mutex);
+  g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swept_mutex);
 
   if (swept != NULL)
     g_hash_table_remove (swept, data_path);

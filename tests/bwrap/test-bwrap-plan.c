@@ -93,7 +93,7 @@ test_refusals (void)
   sub = test_make_dir (place.operator_home, "project");
   {
     g_autoptr(GError) error = NULL;
-    g_autoptr(SbxBwrapPlan) plan = test_plan (&place, sub, NULL, ONE (sub), &error);
+    g_autoptr(SbxBwrapPlan) plan G_GNUC_UNUSED = test_plan (&place, sub, NULL, ONE (sub), &error);
 
     g_assert_no_error (error);
   }
@@ -222,8 +222,8 @@ test_base (void)
     "test \"$(hostname)\" = sandbox",
     "touch /tmp/x /var/tmp/y && ls /tmp/y && touch $HOME/z",
     "cc -v 2>&1 | grep gcc",
-    "/usr/bin/python3 -c 'import ssl, ctypes, multiprocessing; assert "
-    "ssl.create_default_context().get_ca_certs()'",
+    ("/usr/bin/python3 -c 'import ssl, ctypes, multiprocessing; assert "
+     "ssl.create_default_context().get_ca_certs()'"),
     "test $(cat /proc/self/mountinfo | wc -l) -le 60",
     "test $(stat -c %a /var /run /etc /sandbox | sort -u) = 755",
     "date +%Z",

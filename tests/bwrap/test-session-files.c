@@ -176,7 +176,7 @@ test_limits (void)
   g_autoptr(GBytes) exact = NULL;
   g_autoptr(GBytes) over = NULL;
   g_autoptr(GError) error = NULL;
-  g_autofree char *made = shell_output (session, "head -c 100000 /dev/zero > f; "
+  g_autofree char *made G_GNUC_UNUSED = shell_output (session, "head -c 100000 /dev/zero > f; "
                                                  "truncate -s 65M sparse");
 
   exact = sbx_session_read_file (session, "f", 100000, NULL, &error);
@@ -238,7 +238,7 @@ test_cancel (void)
 {
   g_autoptr(Place) place = place_new ();
   g_autoptr(SbxSession) session = place_open (place);
-  g_autofree char *made = shell_output (session, "truncate -s 60M sparse");
+  g_autofree char *made G_GNUC_UNUSED = shell_output (session, "truncate -s 60M sparse");
 
   for (guint n = 0; n < 40; n += n < 10 ? 1 : 7)
     {

@@ -151,7 +151,7 @@ test_spellings (void)
   g_autofree char *slashes = g_strconcat (place->project, "///", NULL);
   g_autofree char *dots = g_build_filename (place->project, "..", "project", ".", NULL);
   const char * const cwds[] = { place->project, slashes, dots };
-  g_autofree char *home = NULL;
+  g_autofree char *home G_GNUC_UNUSED = NULL;
 
   for (guint i = 0; i < G_N_ELEMENTS (cwds); i++)
     {

@@ -261,7 +261,7 @@ test_read_file (void)
 {
   g_auto(EscapeBox) box = { 0 };
   g_autofree char *output = NULL;
-  g_autofree char *link = NULL;
+  g_autofree char *link G_GNUC_UNUSED = NULL;
 
   escape_open (&box);
   output = run_shell (&box, "mkfifo fifo; ln -s /dev/zero zero; truncate -s 10G large; mkdir dir; "
@@ -479,8 +479,8 @@ test_sockets_of_the_host (void)
   g_autofree char *abstract = g_strdup_printf ("sbx-escape-%d", (int) getpid ());
   g_autofree char *abstract_at = g_strconcat ("@", abstract, NULL);
   g_autofree char *path = g_build_filename (g_get_home_dir (), "socket", NULL);
-  g_autoptr(GSocket) first = listen_at (abstract, G_UNIX_SOCKET_ADDRESS_ABSTRACT);
-  g_autoptr(GSocket) second = listen_at (path, G_UNIX_SOCKET_ADDRESS_PATH);
+  g_autoptr(GSocket) first G_GNUC_UNUSED = listen_at (abstract, G_UNIX_SOCKET_ADDRESS_ABSTRACT);
+  g_autoptr(GSocket) second G_GNUC_UNUSED = listen_at (path, G_UNIX_SOCKET_ADDRESS_PATH);
   g_autofree char *output = NULL;
   g_autofree char *outside = NULL;
 

@@ -155,8 +155,8 @@ test_traps_are_good (void)
 {
   static const char * const scripts[] = {
     "cp evil-hooks/* .git/hooks/", "cat evil-config >> .git/config",
-    "git init -q --bare evil; cp evil-config evil/config; cp -r .git/refs .git/objects evil/; "
-    "printf '%s\\n' \"$PWD/evil\" > .git/commondir",
+    ("git init -q --bare evil; cp evil-config evil/config; cp -r .git/refs .git/objects evil/; "
+     "printf '%s\\n' \"$PWD/evil\" > .git/commondir"),
     "git config extensions.worktreeConfig true; cp evil-config .git/config.worktree",
   };
 

@@ -239,7 +239,7 @@ static void
 test_surroundings (void)
 {
   struct rlimit limit;
-  g_autofree char *expected = NULL;
+  g_autofree char *expected G_GNUC_UNUSED = NULL;
   g_autoptr(Sandbox) sandbox = sandbox_new ();
   g_autoptr(Run) fds = run_shell_wait (sandbox, "for i in $(seq 0 1000); do "
                                                 "test ! -e /proc/$$/fd/$i || echo $i; done; "
