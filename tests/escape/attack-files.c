@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -57,6 +58,7 @@ static int
 settings (int    argc,
           char **argv)
 {
+  struct statvfs place = { 0 };
   char pattern[512];
   int fd = open (CORE_PATTERN, O_RDONLY | O_CLOEXEC);
   const ssize_t n = fd >= 0 ? read (fd, pattern, sizeof pattern) : -1;
@@ -68,6 +70,8 @@ settings (int    argc,
 
   report ("open-sysrq-trigger", open ("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC));
 
+  report ("look", statvfs ("/proc/sys", &place));
+  report_value ("read-only", (place.f_flag & ST_RDONLY) != 0);
   nftw ("/proc/sys", look_at_setting, 32, FTW_PHYS | FTW_MOUNT);
   report_value ("settings", n_files);
   report_value ("writable-settings", n_writable);
