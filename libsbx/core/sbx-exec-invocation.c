@@ -65,12 +65,20 @@ enum
 static guint signals[N_SIGNALS];
 
 static void
+sbx_exec_invocation_dispose (GObject *object)
+{
+  /* The call is dropped by that, and has what it needs. */
+  G_OBJECT_CLASS (sbx_exec_invocation_parent_class)->dispose (object);
+
+  g_clear_object (&SBX_EXEC_INVOCATION (object)->process);
+}
+
+static void
 sbx_exec_invocation_finalize (GObject *object)
 {
   SbxExecInvocation *self = SBX_EXEC_INVOCATION (object);
 
   g_clear_object (&self->command);
-  g_clear_object (&self->process);
   g_clear_object (&self->no_input);
 
   G_OBJECT_CLASS (sbx_exec_invocation_parent_class)->finalize (object);
@@ -79,6 +87,7 @@ sbx_exec_invocation_finalize (GObject *object)
 static void
 sbx_exec_invocation_class_init (SbxExecInvocationClass *klass)
 {
+  G_OBJECT_CLASS (klass)->dispose = sbx_exec_invocation_dispose;
   G_OBJECT_CLASS (klass)->finalize = sbx_exec_invocation_finalize;
 
   /**

@@ -188,7 +188,8 @@ test_disposed (void)
       test_wait_for (call.result != NULL);
       test_verb_assert_error (verb, &call, SBX_ERROR, SBX_ERROR_UNANSWERED);
 
-      /* An answer after that is late, and no more than that. */
+      /* An answer after that is late, and no more than that. A session is closed again. */
+      provider->session->close_behaviour = test_answer_at_once;
       test_answer (is (verb, "open") ? G_OBJECT (provider) : G_OBJECT (provider->session), kept);
       test_run_ready ();
     }
@@ -467,6 +468,7 @@ test_cancelled_in_vain (void)
       TestSession *session = providers[i]->session;
 
       /* Without a word, and without a second callback. */
+      session->close_behaviour = test_answer_at_once;
       test_answer (i == 0 ? G_OBJECT (providers[i]) : G_OBJECT (session),
                    *test_verb_kept (&test_verbs[i], providers[i]));
       test_run_ready ();
