@@ -6,6 +6,8 @@
 
 #include "tool-json.h"
 
+#include "tool-text.h"
+
 #include <string.h>
 
 /* Only ever writes: nothing that is foreign is parsed here. */
@@ -44,12 +46,27 @@ tool_json_add_bytes (JsonBuilder *builder,
   json_builder_end_object (builder);
 }
 
-/* One text, with a newline at its end. */
+/*
+ * One text, with a newline at its end. It may be shown on a terminal: what is dangerous there can
+ * only stand within strings, and is written as JSON itself allows.
+ */
 char *
 tool_json_to_text (JsonBuilder *builder)
 {
   g_autoptr(JsonNode) root = json_builder_get_root (builder);
   g_autofree char *text = json_to_string (root, TRUE);
+  g_autoptr(GString) safe = g_string_new (NULL);
 
-  return g_strconcat (text, "\n", NULL);
+  for (const char *p = text; *p != '\0'; p = g_utf8_next_char (p))
+    {
+      const gunichar c = g_utf8_get_char (p);
+
+      if (c != '\n' && tool_is_dangerous (c))
+        g_string_append_printf (safe, "\\u%04x", c);
+      else
+        g_string_append_unichar (safe, c);
+    }
+  g_string_append_c (safe, '\n');
+
+  return g_string_free (g_steal_pointer (&safe), FALSE);
 }

@@ -16,8 +16,8 @@
  * A terminal takes these for orders, or shows what follows in another order than it stands there: a
  * path that has them could forge what the tool says.
  */
-static gboolean
-is_dangerous (gunichar c)
+gboolean
+tool_is_dangerous (gunichar c)
 {
   return c < 0x20 || (c >= 0x7f && c <= 0x9f)     /* the two sets of control characters */
          || (c >= 0x200b && c <= 0x200f)          /* not seen at all, and marks of direction */
@@ -46,7 +46,7 @@ escape (const char *text,
           continue;
         }
 
-      if (!is_dangerous (c) || (c < 0x80 && strchr (harmless, (int) c) != NULL))
+      if (!tool_is_dangerous (c) || (c < 0x80 && strchr (harmless, (int) c) != NULL))
         g_string_append_unichar (safe, c);
       else if (c == '\n')
         g_string_append (safe, "\\n");

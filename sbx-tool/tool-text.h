@@ -8,12 +8,13 @@
 
 G_BEGIN_DECLS
 
-char     *tool_escape   (const char *text);
-char     *tool_quote    (const char *name);
-gboolean  tool_print    (const char *text);
-void      tool_complain (const char *format,
-                         ...) G_GNUC_PRINTF (1, 2);
-void      tool_hint     (const char *format,
-                         ...) G_GNUC_PRINTF (1, 2);
+gboolean  tool_is_dangerous (gunichar    c);
+char     *tool_escape       (const char *text);
+char     *tool_quote        (const char *name);
+gboolean  tool_print        (const char *text);
+void      tool_complain     (const char *format,
+                             ...) G_GNUC_PRINTF (1, 2);
+void      tool_hint         (const char *format,
+                             ...) G_GNUC_PRINTF (1, 2);
 
 G_END_DECLS

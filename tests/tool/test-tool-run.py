@@ -6,6 +6,7 @@ import datetime
 import errno
 import json
 import os
+import re
 import resource
 import stat
 import subprocess
@@ -261,6 +262,13 @@ class Record(ToolTest):
     def test_bytes(self):
         record = self.record("true", b"caf\xe9\\", "café\\")
         self.assertEqual(record["argv"], ["true", {"escaped": "caf\\xe9\\\\"}, "café\\"])
+
+    def test_shown_on_a_terminal(self):
+        """What stands in it cannot give orders to a terminal that it is shown on."""
+        odd = "\x1b[31m\x7f\u009b31m\u202eevil\u2066"
+        record = self.record("true", odd)
+        self.assertEqual(record["argv"], ["true", odd])
+        self.assertIsNone(re.search("[^\n -~]", self.read_file("record.json").decode()))
 
     def test_replaces_at_once(self):
         """Whoever has the old file open keeps it; there is never half a file, and no other left."""
