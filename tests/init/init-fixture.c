@@ -4,6 +4,8 @@
 
 #include "init-fixture.h"
 
+#include "bwrap/sbx-seccomp-private.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <glib-unix.h>
@@ -28,6 +30,7 @@ sandbox_spawn (const char * const *arguments,
   g_autofree char *helper = g_test_build_filename (G_TEST_BUILT, "init", "init-helper", NULL);
   const char *with_helper[] = { "--ro-bind", helper, "/run/helper" };
   g_autoptr(GError) error = NULL;
+  const int filter = _sbx_seccomp_open (&error);
   GSubprocess *bwrap;
   const char *init = g_getenv ("SBX_INIT");
   const char *unprotect = g_getenv ("SBX_UNPROTECT");
@@ -35,9 +38,10 @@ sandbox_spawn (const char * const *arguments,
     "bwrap", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
     "--tmpfs", "/run", "--dir", "/run/libsbx", "--ro-bind", init, "/run/libsbx/init",
     "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net",
-    "--as-pid-1", "--cap-drop", "ALL", "--clearenv",
+    "--as-pid-1", "--cap-drop", "ALL", "--clearenv", "--seccomp", "4",
   };
 
+  g_assert_no_error (error);
   g_assert_nonnull (init);
   for (guint i = 0; i < G_N_ELEMENTS (base); i++)
     g_ptr_array_add (argv, (char *) base[i]);
@@ -60,6 +64,7 @@ sandbox_spawn (const char * const *arguments,
   launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_SILENCE);
   g_subprocess_launcher_set_child_setup (launcher, own_session_cb, NULL, NULL);
   g_subprocess_launcher_take_fd (launcher, control, 3);
+  g_subprocess_launcher_take_fd (launcher, filter, 4);
   bwrap = g_subprocess_launcher_spawnv (launcher, (const char * const *) argv->pdata, &error);
   g_assert_no_error (error);
 
