@@ -231,16 +231,30 @@ flood_with_descriptors (void)
   return n_sent;
 }
 
-static int
-flood (int    argc,
-       char **argv)
+static void
+take_all_descriptors (void)
 {
   struct rlimit limit;
-  long n_large = 0;
 
   getrlimit (RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   setrlimit (RLIMIT_NOFILE, &limit);
+}
+
+static int
+flood (int    argc,
+       char **argv)
+{
+  take_all_descriptors ();
+  report_value ("sent", flood_with_descriptors ());
+  return hold ();
+}
+
+static int
+large_pipes (int    argc,
+             char **argv)
+{
+  long n_large = 0;
 
   for (int i = 0; i < 64; i++)
     {
@@ -251,7 +265,6 @@ flood (int    argc,
     }
 
   report_value ("large-pipes", n_large);
-  report_value ("sent", flood_with_descriptors ());
   return hold ();
 }
 
@@ -292,6 +305,7 @@ const AttackMode attack_process_modes[] = {
   { "kill-one", kill_one },
   { "limits", limits },
   { "flood", flood },
+  { "large-pipes", large_pipes },
   { "window", window },
   { "hold", hold_on },
   { "crash", crash },
