@@ -40,6 +40,19 @@
  * Since: 1.0
  */
 
+/**
+ * SbxProviderInterface::handle_open:
+ * @self: a provider
+ * @request: what to open; its reach was checked
+ * @invocation: the call to answer
+ *
+ * Opens a sandbox.
+ *
+ * Returns: %TRUE if the invocation was answered, or will be
+ *
+ * Since: 1.0
+ */
+
 #define OPEN_GRACE_MS 5000
 
 G_DEFINE_INTERFACE (SbxProvider, sbx_provider, G_TYPE_OBJECT)

@@ -18,6 +18,47 @@
  */
 
 /**
+ * SbxSessionClass::handle_create_dir_all:
+ * @self: a session
+ * @path: (type filename): a directory, absolute or relative to the working directory
+ * @invocation: the call to answer
+ *
+ * Makes a directory of the sandbox, and the missing ones above it.
+ *
+ * One that exists is no error.
+ *
+ * Returns: %TRUE if the invocation was answered, or will be
+ *
+ * Since: 1.0
+ */
+
+/**
+ * SbxSessionClass::handle_create_temp_dir:
+ * @self: a session
+ * @prefix: (type filename): what its name starts with; there is no “/” in it
+ * @invocation: the call to answer
+ *
+ * Makes a new private directory in the sandbox.
+ *
+ * Returns: %TRUE if the invocation was answered, or will be
+ *
+ * Since: 1.0
+ */
+
+/**
+ * SbxSessionClass::handle_list_dir:
+ * @self: a session
+ * @path: (type filename): a directory, absolute or relative to the working directory
+ * @invocation: the call to answer
+ *
+ * Lists a directory of the sandbox, in the order of the names' bytes.
+ *
+ * Returns: %TRUE if the invocation was answered, or will be
+ *
+ * Since: 1.0
+ */
+
+/**
  * sbx_session_create_dir_all_async:
  * @self: a session
  * @path: (type filename): a directory of the sandbox

@@ -15,6 +15,35 @@
  * Running commands in a session in one call: create a process, and run or start it.
  */
 
+/**
+ * SbxSessionClass::handle_exec:
+ * @self: a session
+ * @invocation: the call to answer
+ *
+ * Runs a command in the sandbox.
+ *
+ * See [class@ExecInvocation] for what is to be told meanwhile.
+ *
+ * Returns: %TRUE if the invocation was answered, or will be
+ *
+ * Since: 1.0
+ */
+
+/**
+ * SbxSessionClass::handle_close:
+ * @self: a session
+ * @invocation: the call to answer
+ *
+ * Ends the sandbox, and everything in it.
+ *
+ * Calls in flight were asked to end before. What of them is unanswered when this is answered is
+ * ended then.
+ *
+ * Returns: %TRUE if the invocation was answered, or will be
+ *
+ * Since: 1.0
+ */
+
 static void
 ran_cb (GObject      *object,
         GAsyncResult *result,

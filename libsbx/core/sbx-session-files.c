@@ -18,6 +18,65 @@
  */
 
 /**
+ * SbxSessionClass::handle_read_file:
+ * @self: a session
+ * @path: (type filename): a file, absolute or relative to the working directory
+ * @max_size: how many bytes to answer with at the most
+ * @invocation: the call to answer
+ *
+ * Reads a file of the sandbox.
+ *
+ * Only a regular file is read, and a larger one is %SBX_ERROR_TOO_LARGE.
+ *
+ * Returns: %TRUE if the invocation was answered, or will be
+ *
+ * Since: 1.0
+ */
+
+/**
+ * SbxSessionClass::handle_write_file:
+ * @self: a session
+ * @path: (type filename): a file, absolute or relative to the working directory
+ * @content: what it shall contain
+ * @mode: the permissions of a file that is new
+ * @invocation: the call to answer
+ *
+ * Replaces the content of a file of the sandbox, and makes the directories above it.
+ *
+ * Returns: %TRUE if the invocation was answered, or will be
+ *
+ * Since: 1.0
+ */
+
+/**
+ * SbxSessionClass::handle_remove:
+ * @self: a session
+ * @path: (type filename): what to remove, absolute or relative to the working directory
+ * @invocation: the call to answer
+ *
+ * Removes a file of the sandbox, or a directory and all in it.
+ *
+ * One that does not exist is no error.
+ *
+ * Returns: %TRUE if the invocation was answered, or will be
+ *
+ * Since: 1.0
+ */
+
+/**
+ * SbxSessionClass::handle_stat:
+ * @self: a session
+ * @path: (type filename): a file, absolute or relative to the working directory
+ * @invocation: the call to answer
+ *
+ * Asks about a file of the sandbox, without following a link.
+ *
+ * Returns: %TRUE if the invocation was answered, or will be
+ *
+ * Since: 1.0
+ */
+
+/**
  * sbx_session_read_file_async:
  * @self: a session
  * @path: (type filename): a file of the sandbox

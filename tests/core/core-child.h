@@ -11,8 +11,8 @@
 G_BEGIN_DECLS
 
 /*
- * A session that runs commands as plain children of the test: they write to the descriptors that the
- * library made for them.
+ * A session that runs commands as plain children of the test: they write to the descriptors that
+ * the library made for them.
  */
 #define TEST_TYPE_CHILD_SESSION (test_child_session_get_type ())
 G_DECLARE_FINAL_TYPE (TestChildSession, test_child_session, TEST, CHILD_SESSION, SbxSession)

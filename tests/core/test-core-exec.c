@@ -8,7 +8,8 @@
 #include <signal.h>
 #include <string.h>
 
-/* One command from its making to its end, run by an implementation that passes on what it writes. */
+/* One command from its making to its end, run by an implementation that passes on what it writes.
+ * */
 
 static void
 started_cb (SbxProcess *process,
@@ -187,6 +188,7 @@ test_early_bound (void)
   g_autoptr(SbxProcess) process = sbx_session_create_process (SBX_SESSION (session), command);
   g_autofree char *text = g_strnfill (64 * 1024, 'x');
   SbxExecInvocation *invocation;
+  GBytes *collected;
 
   g_signal_connect (process, "started", G_CALLBACK (started_cb), journal);
   sbx_process_run_async (process, NULL, journal_done_cb, journal);
@@ -205,13 +207,15 @@ test_early_bound (void)
   sbx_exec_invocation_return_exited (invocation, 0);
   test_wait_for (g_str_has_suffix (journal->str, "done "));
   g_assert_cmpstr (journal->str, ==, "started done ");
-  g_assert_cmpuint (g_bytes_get_size (sbx_exec_result_get_stdout (sbx_process_get_result (process))),
-                    ==, 5 * 64 * 1024);
+  collected = sbx_exec_result_get_stdout (sbx_process_get_result (process));
+  g_assert_cmpuint (g_bytes_get_size (collected), ==, 5 * 64 * 1024);
 }
+
+typedef void (*AnswerFunc) (SbxExecInvocation *invocation);
 
 static SbxExecResult *
 run_kept (TestSession *session,
-          void       (*answer) (SbxExecInvocation *invocation))
+          AnswerFunc   answer)
 {
   g_autoptr(SbxCommand) command = test_command ("true", NULL);
   g_autoptr(GError) error = NULL;

@@ -77,7 +77,8 @@ test_not_read_child (void)
   g_autoptr(GBytes) bytes = make_bytes (MIB);
   g_autoptr(SbxExecResult) part = run_with_input (session, bytes, "head -c 10 | wc -c");
   g_autoptr(SbxExecResult) none = run_with_input (session, bytes, "exit 7");
-  g_autoptr(SbxExecResult) closed = run_with_input (session, bytes, "exec <&-; echo on >&2; exit 8");
+  g_autoptr(SbxExecResult) closed = run_with_input (session, bytes,
+                                                    "exec <&-; echo on >&2; exit 8");
 
   test_assert_bytes (sbx_exec_result_get_stdout (part), "10\n");
   g_assert_cmpint (sbx_exec_result_get_exit_code (none), ==, 7);
@@ -139,9 +140,11 @@ wrote_cb (GObject      *object,
                                                     error));
 }
 
+typedef void (*EndFunc) (SbxSession *session);
+
 static void
 check_writer_is_told (SbxSession *session,
-                      void      (*end) (SbxSession *session))
+                      EndFunc     end)
 {
   g_autoptr(SbxCommand) command = test_command ("sleep", "100", NULL);
   g_autoptr(SbxProcess) process = NULL;

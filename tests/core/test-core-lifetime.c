@@ -252,7 +252,8 @@ call_elsewhere (gpointer user_data)
   return NULL;
 }
 
-/* From another thread nothing is done: neither while the context is iterated nor while it is not. */
+/* From another thread nothing is done: neither while the context is iterated nor while it is not.
+ * */
 static void
 test_other_thread (void)
 {
@@ -333,8 +334,8 @@ note_context (GObject       *owner,
   return test_answer_at_once (owner, invocation);
 }
 
-/* With a context of the caller's own in between: what waits works, what does not completes there, and
- * the implementation is in its own. */
+/* With a context of the caller's own in between: what waits works, what does not completes there,
+ * and the implementation is in its own. */
 static void
 test_pushed_context (void)
 {

@@ -13,8 +13,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What a command writes, on its way to whoever wants it: from a real child that writes to a descriptor,
- * and from an implementation that passes it on. */
+/* What a command writes, on its way to whoever wants it: from a real child that writes to a
+ * descriptor, and from an implementation that passes it on. */
 
 static void
 append_cb (SbxProcess *process,
@@ -479,7 +479,7 @@ write_and_keep_open (GObject       *owner,
   return TRUE;
 }
 
-/* Somebody holds the other end for ever. The process ends all the same, with all that was written. */
+/* Somebody holds the other end for ever. The process ends all the same, with all that was in it. */
 static void
 test_end_held_open (void)
 {
