@@ -60,7 +60,9 @@ deadline_cb (gpointer user_data)
 {
   Run *self = user_data;
 
+  /* It may have ended long since, and what it left keep the pipe open. */
   g_subprocess_force_exit (self->process);
+  _sbx_socket_kill_holders (self->mark, MARK_FD);
   return G_SOURCE_REMOVE;
 }
 
@@ -107,6 +109,9 @@ wait_cb (GObject      *object,
 
   run = g_new0 (SbxBwrapRun, 1);
   run->succeeded = g_subprocess_get_successful (self->process);
+  if (!run->succeeded)
+    _sbx_socket_kill_holders (self->mark, MARK_FD);
+
   run->output = g_utf8_make_valid (self->output->str, self->output->len);
   g_task_return_pointer (task, run, (GDestroyNotify) _sbx_bwrap_run_free);
 }

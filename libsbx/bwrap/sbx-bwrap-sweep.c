@@ -44,7 +44,7 @@ open_below (const char  *data_path,
   return fd;
 }
 
-/* The directories, that is, but for locks and the like. */
+/* The directories: a lock is none, and neither is what somebody else may have put there. */
 static GStrv
 list_names (int      fd,
             GError **error)
@@ -57,7 +57,7 @@ list_names (int      fd,
     return NULL;
 
   for (gsize i = 0; names[i] != NULL; i++)
-    if (fstatat (fd, names[i], &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG (info.st_mode))
+    if (fstatat (fd, names[i], &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR (info.st_mode))
       g_strv_builder_add (directories, names[i]);
 
   return g_strv_builder_end (directories);

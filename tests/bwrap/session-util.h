@@ -109,8 +109,8 @@ read_process (const char *pid,
   return TRUE;
 }
 
-/* The living below the process @root. All of a sandbox is below the program that opened it, or below
- * the next subreaper once that is gone. */
+/* The living below the process @root. All of a sandbox is below the program that opened it, or
+ * below the next subreaper once that is gone. */
 static inline GArray *
 list_descendants (int root)
 {
@@ -160,7 +160,21 @@ count_descendants (void)
   return found->len;
 }
 
-/* Waits until nothing is left of any sandbox, or fails with what is. The main loop runs meanwhile. */
+/* That a process ends wakes nobody here. */
+static inline void
+wait_for_no_process (void)
+{
+  const gint64 deadline = g_get_monotonic_time () + 10 * G_USEC_PER_SEC;
+
+  while (count_descendants () > 0)
+    {
+      g_assert_cmpint (g_get_monotonic_time (), <, deadline);
+      g_main_context_iteration (NULL, FALSE);
+      g_usleep (2000);
+    }
+}
+
+/* Waits until nothing is left of any sandbox, or fails with what is. The main loop runs on. */
 static inline void
 assert_nothing_left (const char *data)
 {

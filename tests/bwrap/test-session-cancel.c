@@ -5,8 +5,8 @@
 #include "session-util.h"
 
 /*
- * Every asynchronous verb, cancelled before it is called, at every one of its steps, and after it is
- * over: the callback comes once, says what is true, and nothing is left.
+ * Every asynchronous verb, cancelled before it is called, at every one of its steps, and after it
+ * is over: the callback comes once, says what is true, and nothing is left.
  */
 
 #define N_STEPS 60
@@ -266,7 +266,7 @@ test_commands (void)
   g_autoptr(SbxCommand) command = shell ("sleep 60");
   g_autoptr(SbxProcess) process = NULL;
 
-  /* One that has no end by itself is cancelled in its middle, after steps that come of its output. */
+  /* One that has no end by itself is cancelled while it starts and while it runs. */
   for (int n = -1; n < 3; n++)
     cancel_after (&exec, G_OBJECT (session), n);
   cancel_everywhere (&short_exec, G_OBJECT (session));

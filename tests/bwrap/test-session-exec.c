@@ -61,7 +61,8 @@ test_not_started (void)
   g_autoptr(SbxExecResult) none = NULL;
   g_autoptr(SbxExecResult) unnamed = NULL;
   g_autoptr(GError) error = NULL;
-  g_autofree char *made = shell_output (session, "printf '#!/no/such\\n' > no-interpreter; chmod +x *");
+
+  g_free (shell_output (session, "printf '#!/no/such\\n' > no-interpreter; chmod +x *"));
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -172,7 +173,8 @@ test_supervisor (void)
 {
   g_autoptr(Place) place = place_new ();
   g_autoptr(SbxSession) session = place_open (place);
-  g_autoptr(SbxExecResult) killed = run_shell (session, "setsid sleep 60 & kill -9 $PPID; sleep 60");
+  g_autoptr(SbxExecResult) killed = run_shell (session, "setsid sleep 60 & kill -9 $PPID; "
+                                                         "sleep 60");
   g_autoptr(SbxExecResult) stopped = run_shell (session, "sleep 60 & kill -STOP $PPID; exit 5");
   g_autoptr(SbxExecResult) all = run_shell (session, "kill -9 -1; sleep 60");
 

@@ -131,9 +131,9 @@ test_other_kinds (void)
   g_autoptr(SbxSession) session = place_open (place);
   g_autofree char *secret = g_build_filename (place->root, "secret", NULL);
   g_autofree char *made = NULL;
-  g_autofree char *script = g_strdup_printf ("mkfifo fifo; ln -s nowhere dangling; ln -s loop loop; "
-                                             "mkdir dir; ln -s %s out; echo in > in; ln -s in good; "
-                                             "ln -s /dev/zero zero", secret);
+  g_autofree char *script = g_strdup_printf ("mkfifo fifo; ln -s nowhere dangling; mkdir dir; "
+                                             "ln -s loop loop; ln -s %s out; echo in > in; "
+                                             "ln -s in good; ln -s /dev/zero zero", secret);
   g_autoptr(GBytes) through_link = NULL;
   g_autoptr(GFileInfo) info = NULL;
   g_autoptr(GError) error = NULL;

@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-/* Output and input that are not read as fast as they are written, and what happens when this program
- * itself has no descriptor left. */
+/* Output and input that are not read as fast as they are written, and what happens when this
+ * program itself has no descriptor left. */
 
 #define MIB (1024 * 1024)
 
