@@ -8,8 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* One command from its making to its end, run by an implementation that passes on what it writes.
- * */
+/* One command from its making to its end. The implementation passes on what it writes. */
 
 static void
 started_cb (SbxProcess *process,

@@ -252,8 +252,7 @@ call_elsewhere (gpointer user_data)
   return NULL;
 }
 
-/* From another thread nothing is done: neither while the context is iterated nor while it is not.
- * */
+/* Nothing is done from another thread, whether the context is iterated or not. */
 static void
 test_other_thread (void)
 {
