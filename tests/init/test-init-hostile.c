@@ -389,7 +389,7 @@ play_free (Play *play)
 {
   g_autoptr(GAsyncResult) result = NULL;
 
-  _sbx_init_channel_close_async (play->channel, 5000, NULL, test_store_result, &result);
+  _sbx_init_channel_close_async (play->channel, 200, NULL, test_store_result, &result);
   test_wait_for (result != NULL);
   g_clear_object (&result);
   test_assert_finalizes (play->channel);
