@@ -210,14 +210,14 @@ resolve_paths (ToolRunOptions *self)
         return FALSE;
     }
 
-  if (self->cwd == NULL)
+  if (cwd[0] == NULL)
     cwd[0] = g_strdup (here);
-  if (!make_paths_absolute (cwd, "--cwd", here) || !make_paths_absolute (self->read, "--read", here)
-      || !make_paths_absolute (self->write, "--write", here))
+  if (!make_paths_absolute (cwd, "--cwd", here))
     return FALSE;
   self->cwd = cwd[0];
 
-  return TRUE;
+  return make_paths_absolute (self->read, "--read", here)
+         && make_paths_absolute (self->write, "--write", here);
 }
 
 /* What is wrong is told to the user, and NULL returned. */

@@ -111,7 +111,7 @@ true
         fd = os.open("/", os.O_RDONLY)
         script = ("listed=$(ls -d /proc/$$/fd/1/../usr 2>/dev/null); kind=$(stat -L -c %F /proc/$$/fd/1); "
                   "echo $listed >listed; echo $kind >probe; echo x")
-        result = self.tool("run", "--write", ".", "--", "sh", "-c", script + "; sleep 600", stdout=fd)
+        result = self.tool("run", "--write", ".", "--", "sh", "-c", script + "; sleep 5", stdout=fd)
         os.close(fd)
         self.assert_status(result, 125, "output cannot be written")
         self.assertEqual(self.read_file("listed"), b"\n")
