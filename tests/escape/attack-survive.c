@@ -143,13 +143,16 @@ bomb (int    argc,
     }
 }
 
-/* The supervisors of the others: every child of process 1 but our own. */
+/* The supervisors of the others: every child of process 1 but our own. Listed first, since what they
+ * leave become children of process 1 too. */
 static int
 kill_other_supervisors (int    argc,
                         char **argv)
 {
   DIR *dir = opendir ("/proc");
   const struct dirent *entry;
+  pid_t supervisors[64];
+  size_t n_supervisors = 0;
   long n = 0;
 
   while (dir != NULL && (entry = readdir (dir)) != NULL)
@@ -159,16 +162,19 @@ kill_other_supervisors (int    argc,
       FILE *file;
       int parent = 0;
 
-      if (pid <= 1 || pid == getppid ())
+      if (pid <= 1 || pid == getppid () || n_supervisors == 64)
         continue;
 
       snprintf (path, sizeof path, "/proc/%d/stat", (int) pid);
       file = fopen (path, "re");
       if (file != NULL && fscanf (file, "%*d (%*[^)]) %*c %d", &parent) == 1 && parent == 1)
-        n += kill (pid, SIGKILL) == 0;
+        supervisors[n_supervisors++] = pid;
       if (file != NULL)
         fclose (file);
     }
+
+  for (size_t i = 0; i < n_supervisors; i++)
+    n += kill (supervisors[i], SIGKILL) == 0;
 
   report_value ("killed", n);
   return 0;

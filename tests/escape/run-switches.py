@@ -146,11 +146,11 @@ def find_switches(sources):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sources", type=Path, required=True)
-    parser.add_argument("--init", required=True)
-    parser.add_argument("--tool", required=True)
-    parser.add_argument("--tool-tests", required=True)
+    parser.add_argument("--init", type=os.path.abspath, required=True)
+    parser.add_argument("--tool", type=os.path.abspath, required=True)
+    parser.add_argument("--tool-tests", type=os.path.abspath, required=True)
     parser.add_argument("--row", action="append", help="only this one")
-    parser.add_argument("programs", nargs="+")
+    parser.add_argument("programs", type=os.path.abspath, nargs="+")
     options = parser.parse_args()
 
     switches = find_switches(options.sources)
