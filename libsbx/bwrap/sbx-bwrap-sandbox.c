@@ -99,47 +99,6 @@ _sbx_bwrap_sandbox_get_id (SbxBwrapSandbox *self)
 }
 
 static gboolean
-spawn (SbxBwrapSandbox    *self,
-       SbxBwrapArguments  *arguments,
-       GError            **error)
-{
-  g_autofree SbxChildFd *fds = g_new (SbxChildFd, arguments->fds->len + 1);
-  int sockets[2];
-
-  if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
-    {
-      const int saved_errno = errno;
-
-      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (saved_errno),
-                   _("No socket can be made for the sandbox: %s"), g_strerror (saved_errno));
-      return FALSE;
-    }
-
-  self->channel = _sbx_init_channel_new (sockets[0]);
-  self->control_inode = _sbx_socket_get_inode (sockets[1]);
-
-  fds[0] = (SbxChildFd) { sockets[1], CONTROL_FD };
-  for (guint i = 0; i < arguments->fds->len; i++)
-    {
-      SbxBwrapFd *fd = &g_array_index (arguments->fds, SbxBwrapFd, i);
-
-      fds[i + 1] = (SbxChildFd) { g_steal_fd (&fd->source), fd->target };
-    }
-
-  self->bwrap = _sbx_child_spawn ((const char * const *) arguments->argv, fds,
-                                  arguments->fds->len + 1, error);
-  if (self->bwrap == NULL)
-    {
-      g_prefix_error (error, _("bubblewrap could not be started: "));
-      return FALSE;
-    }
-
-  self->tail = _sbx_stderr_tail_new (g_subprocess_get_stderr_pipe (self->bwrap));
-
-  return TRUE;
-}
-
-static gboolean
 is_bind (const SbxBwrapMount *mount)
 {
   return mount->kind == SBX_BWRAP_MOUNT_BIND || mount->kind == SBX_BWRAP_MOUNT_RO_BIND;
@@ -192,13 +151,23 @@ give_up_cb (gpointer user_data)
   return G_SOURCE_REMOVE;
 }
 
+/* What is needed until the sandbox is up: bwrap has been started, by a thread since that takes a
+ * while, and process 1 has confirmed its mounts. */
 typedef struct
 {
-  GCancellable *inner;       /* the caller's, the time limit, or the end of bwrap */
-  GSource      *limit;
-  GSource      *outer;
-  GSource      *orphan;
-  GCancellable *watch;       /* of the end of bwrap */
+  SbxBwrapPlan    *plan;
+  SbxBwrapProgram *program;
+  int              control;       /* the socket that process 1 gets */
+  GError          *spawn_error;
+  GError          *setup_error;
+  guint            spawned : 1;   /* or not, but that is over */
+  guint            set_up  : 1;
+
+  GCancellable    *inner;         /* the caller's, the time limit, or the end of bwrap */
+  GSource         *limit;
+  GSource         *outer;
+  GSource         *orphan;
+  GCancellable    *watch;         /* of the end of bwrap */
 } Start;
 
 static void
@@ -209,6 +178,11 @@ start_free (Start *start)
   clear_source (&start->orphan);
   g_clear_object (&start->inner);
   g_clear_object (&start->watch);
+  g_clear_error (&start->spawn_error);
+  g_clear_error (&start->setup_error);
+  g_clear_pointer (&start->plan, _sbx_bwrap_plan_unref);
+  g_clear_pointer (&start->program, _sbx_bwrap_program_free);
+  _sbx_clear_fd (&start->control);
   g_free (start);
 }
 
@@ -221,36 +195,25 @@ outer_cancelled_cb (GCancellable *cancellable,
   return G_SOURCE_REMOVE;
 }
 
+/* Why it is not up, in words that come nearest to the cause. */
 static void
-setup_cb (GObject      *object,
-          GAsyncResult *result,
-          gpointer      user_data)
+return_failure (SbxBwrapSandbox *self,
+                GTask           *task,
+                Start           *start)
 {
-  g_autoptr(GTask) task = G_TASK (user_data);
-  SbxBwrapSandbox *self = g_task_get_source_object (task);
-  Start *start = g_task_get_task_data (task);
   g_autofree char *said = NULL;
-  g_autoptr(GError) error = NULL;
-
-  g_cancellable_cancel (start->watch);
-  clear_source (&start->limit);
-  clear_source (&start->outer);
-  clear_source (&start->orphan);
-
-  if (_sbx_init_channel_setup_finish (SBX_INIT_CHANNEL (object), result, &error))
-    {
-      self->started = TRUE;
-      /* Nothing that it says from now on is of use to anybody. */
-      g_clear_pointer (&self->tail, _sbx_stderr_tail_free);
-      g_task_return_boolean (task, TRUE);
-      return;
-    }
 
   if (g_task_return_error_if_cancelled (task))
     return;
 
+  if (start->spawn_error != NULL)
+    {
+      g_task_return_error (task, g_steal_pointer (&start->spawn_error));
+      return;
+    }
+
   said = _sbx_stderr_tail_get_text (self->tail);
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+  if (g_error_matches (start->setup_error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     g_task_return_new_error (task, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
                              _("The sandbox did not come up: bubblewrap was killed, or the machine "
                                "is overloaded. Try again. %s"), said);
@@ -258,7 +221,47 @@ setup_cb (GObject      *object,
     g_task_return_new_error (task, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
                              _("bubblewrap could not make the sandbox: %s"), said);
   else
-    g_task_return_error (task, g_steal_pointer (&error));
+    g_task_return_error (task, g_steal_pointer (&start->setup_error));
+}
+
+/* Goes on when both are through. */
+static void
+continue_start (GTask *task)
+{
+  SbxBwrapSandbox *self = g_task_get_source_object (task);
+  Start *start = g_task_get_task_data (task);
+
+  if (!start->spawned || !start->set_up)
+    return;
+
+  g_cancellable_cancel (start->watch);
+  clear_source (&start->limit);
+  clear_source (&start->outer);
+  clear_source (&start->orphan);
+
+  if (start->spawn_error != NULL || start->setup_error != NULL)
+    {
+      return_failure (self, task, start);
+      return;
+    }
+
+  /* Nothing that bwrap says from now on is of use to anybody. */
+  g_clear_pointer (&self->tail, _sbx_stderr_tail_free);
+  self->started = TRUE;
+  g_task_return_boolean (task, TRUE);
+}
+
+static void
+setup_cb (GObject      *object,
+          GAsyncResult *result,
+          gpointer      user_data)
+{
+  g_autoptr(GTask) task = G_TASK (user_data);
+  Start *start = g_task_get_task_data (task);
+
+  _sbx_init_channel_setup_finish (SBX_INIT_CHANNEL (object), result, &start->setup_error);
+  start->set_up = TRUE;
+  continue_start (task);
 }
 
 static GSource *
@@ -288,17 +291,89 @@ bwrap_ended_early_cb (GObject      *object,
     start->orphan = give_up_after (task, start, ORPHAN_GRACE_MS);
 }
 
+static gboolean
+spawn (SbxBwrapSandbox  *self,
+       Start            *start,
+       GError          **error)
+{
+  g_autoptr(SbxBwrapArguments) arguments = NULL;
+  g_autofree SbxChildFd *fds = NULL;
+  const int filter = _sbx_seccomp_open (error);
+
+  if (filter < 0)
+    return FALSE;
+
+  arguments = _sbx_bwrap_arguments_new (start->plan, start->program, filter, error);
+  if (arguments == NULL)
+    return FALSE;
+
+  fds = g_new (SbxChildFd, arguments->fds->len + 1);
+  fds[0] = (SbxChildFd) { g_steal_fd (&start->control), CONTROL_FD };
+  for (guint i = 0; i < arguments->fds->len; i++)
+    {
+      SbxBwrapFd *fd = &g_array_index (arguments->fds, SbxBwrapFd, i);
+
+      fds[i + 1] = (SbxChildFd) { g_steal_fd (&fd->source), fd->target };
+    }
+
+  self->bwrap = _sbx_child_spawn ((const char * const *) arguments->argv, fds,
+                                  arguments->fds->len + 1, error);
+  if (self->bwrap == NULL)
+    g_prefix_error (error, _("bubblewrap could not be started: "));
+
+  return self->bwrap != NULL;
+}
+
+static void
+spawn_in_thread (GTask        *task,
+                 gpointer      source_object,
+                 gpointer      task_data,
+                 GCancellable *cancellable)
+{
+  g_autoptr(GError) error = NULL;
+
+  if (spawn (source_object, task_data, &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_error (task, g_steal_pointer (&error));
+}
+
+static void
+spawned_cb (GObject      *object,
+            GAsyncResult *result,
+            gpointer      user_data)
+{
+  SbxBwrapSandbox *self = SBX_BWRAP_SANDBOX (object);
+  g_autoptr(GTask) task = G_TASK (user_data);
+  Start *start = g_task_get_task_data (task);
+
+  start->spawned = TRUE;
+
+  if (g_task_propagate_boolean (G_TASK (result), &start->spawn_error))
+    {
+      self->tail = _sbx_stderr_tail_new (g_subprocess_get_stderr_pipe (self->bwrap));
+      g_subprocess_wait_async (self->bwrap, start->watch, bwrap_ended_early_cb,
+                               g_object_ref (task));
+    }
+  else
+    {
+      /* Nobody will ever answer. */
+      _sbx_clear_fd (&start->control);
+      g_cancellable_cancel (start->inner);
+    }
+
+  continue_start (task);
+}
+
 static void
 watch_start (GTask *task,
              Start *start)
 {
   GCancellable *cancellable = g_task_get_cancellable (task);
-  SbxBwrapSandbox *self = g_task_get_source_object (task);
 
   start->inner = g_cancellable_new ();
   start->limit = give_up_after (task, start, START_LIMIT_MS);
   start->watch = g_cancellable_new ();
-  g_subprocess_wait_async (self->bwrap, start->watch, bwrap_ended_early_cb, g_object_ref (task));
 
   if (cancellable != NULL)
     {
@@ -307,6 +382,31 @@ watch_start (GTask *task,
                              g_object_ref (start->inner), g_object_unref);
       g_source_attach (start->outer, g_task_get_context (task));
     }
+}
+
+/* The control socket is there, and what process 1 has to know is in it, before bwrap is started: so
+ * that process 1 sees this program's end whenever that comes. */
+static gboolean
+open_control (SbxBwrapSandbox  *self,
+              Start            *start,
+              GError          **error)
+{
+  int sockets[2];
+
+  if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+    {
+      const int saved_errno = errno;
+
+      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (saved_errno),
+                   _("No socket can be made for the sandbox: %s"), g_strerror (saved_errno));
+      return FALSE;
+    }
+
+  self->channel = _sbx_init_channel_new (sockets[0]);
+  self->control_inode = _sbx_socket_get_inode (sockets[1]);
+  start->control = sockets[1];
+
+  return TRUE;
 }
 
 void
@@ -318,36 +418,38 @@ _sbx_bwrap_sandbox_start_async (SbxBwrapSandbox       *self,
                                 gpointer               user_data)
 {
   g_autoptr(GTask) task = g_task_new (self, cancellable, callback, user_data);
-  g_autoptr(SbxBwrapArguments) arguments = NULL;
+  g_autoptr(GTask) spawning = NULL;
   g_autoptr(GArray) expectations = NULL;
   g_autoptr(GError) error = NULL;
-  Start *start;
-  int filter;
+  Start *start = g_new0 (Start, 1);
 
   g_task_set_source_tag (task, _sbx_bwrap_sandbox_start_async);
   g_task_set_check_cancellable (task, FALSE);
+  g_task_set_task_data (task, start, (GDestroyNotify) start_free);
+  start->plan = _sbx_bwrap_plan_ref (plan);
+  start->program = _sbx_bwrap_program_copy (program);
+  start->control = -1;
+
   if (g_task_return_error_if_cancelled (task))
     return;
 
-  filter = _sbx_seccomp_open (&error);
-  if (filter >= 0)
-    arguments = _sbx_bwrap_arguments_new (plan, program, filter, &error);
-
-  if (arguments == NULL || !spawn (self, arguments, &error))
+  if (!open_control (self, start, &error))
     {
       g_task_return_error (task, g_steal_pointer (&error));
       return;
     }
 
-  start = g_new0 (Start, 1);
-  g_task_set_task_data (task, start, (GDestroyNotify) start_free);
   watch_start (task, start);
-
   expectations = list_expectations (plan);
   _sbx_init_channel_setup_async (self->channel,
-                                 (gconstpointer) expectations->data,
+                                 (const SbxInitExpectation *) expectations->data,
                                  expectations->len, start->inner,
-                                 setup_cb, g_steal_pointer (&task));
+                                 setup_cb, g_object_ref (task));
+
+  spawning = g_task_new (self, NULL, spawned_cb, g_object_ref (task));
+  g_task_set_source_tag (spawning, spawn_in_thread);
+  g_task_set_task_data (spawning, start, NULL);
+  g_task_run_in_thread (spawning, spawn_in_thread);
 }
 
 gboolean

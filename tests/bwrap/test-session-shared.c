@@ -4,7 +4,7 @@
 
 #include "session-util.h"
 
-/* What sessions share on disk: homes, a repository with its placeholders, and what the dead left. */
+/* What sessions share on disk: homes, a repository and its placeholders, what the dead left. */
 
 static void
 run_outside (Place      *place,
