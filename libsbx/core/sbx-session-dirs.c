@@ -20,7 +20,7 @@
 /**
  * SbxSessionClass::handle_create_dir_all:
  * @self: a session
- * @path: (type filename): a directory, absolute or relative to the working directory
+ * @path: a directory, absolute or relative to the working directory
  * @invocation: the call to answer
  *
  * Makes a directory of the sandbox, and the missing ones above it.
@@ -35,7 +35,7 @@
 /**
  * SbxSessionClass::handle_create_temp_dir:
  * @self: a session
- * @prefix: (type filename): what its name starts with; there is no “/” in it
+ * @prefix: what its name starts with; there is no “/” in it
  * @invocation: the call to answer
  *
  * Makes a new private directory in the sandbox.
@@ -48,7 +48,7 @@
 /**
  * SbxSessionClass::handle_list_dir:
  * @self: a session
- * @path: (type filename): a directory, absolute or relative to the working directory
+ * @path: a directory, absolute or relative to the working directory
  * @invocation: the call to answer
  *
  * Lists a directory of the sandbox, in the order of the names' bytes.

@@ -20,7 +20,7 @@
 /**
  * SbxSessionClass::handle_read_file:
  * @self: a session
- * @path: (type filename): a file, absolute or relative to the working directory
+ * @path: a file, absolute or relative to the working directory
  * @max_size: how many bytes to answer with at the most
  * @invocation: the call to answer
  *
@@ -36,7 +36,7 @@
 /**
  * SbxSessionClass::handle_write_file:
  * @self: a session
- * @path: (type filename): a file, absolute or relative to the working directory
+ * @path: a file, absolute or relative to the working directory
  * @content: what it shall contain
  * @mode: the permissions of a file that is new
  * @invocation: the call to answer
@@ -51,7 +51,7 @@
 /**
  * SbxSessionClass::handle_remove:
  * @self: a session
- * @path: (type filename): what to remove, absolute or relative to the working directory
+ * @path: what to remove, absolute or relative to the working directory
  * @invocation: the call to answer
  *
  * Removes a file of the sandbox, or a directory and all in it.
@@ -66,7 +66,7 @@
 /**
  * SbxSessionClass::handle_stat:
  * @self: a session
- * @path: (type filename): a file, absolute or relative to the working directory
+ * @path: a file, absolute or relative to the working directory
  * @invocation: the call to answer
  *
  * Asks about a file of the sandbox, without following a link.
