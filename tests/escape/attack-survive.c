@@ -143,8 +143,8 @@ bomb (int    argc,
     }
 }
 
-/* The supervisors of the others: every child of process 1 but our own. Listed first, since what they
- * leave become children of process 1 too. */
+/* The supervisors of the others: every child of process 1 but our own. Listed first, since what
+ * they leave behind becomes a child of process 1, too. */
 static int
 kill_other_supervisors (int    argc,
                         char **argv)
