@@ -442,7 +442,7 @@ _sbx_bwrap_sandbox_start_async (SbxBwrapSandbox       *self,
   watch_start (task, start);
   expectations = list_expectations (plan);
   _sbx_init_channel_setup_async (self->channel,
-                                 (const SbxInitExpectation *) expectations->data,
+                                 (gconstpointer) expectations->data,
                                  expectations->len, start->inner,
                                  setup_cb, g_object_ref (task));
 
