@@ -6,8 +6,8 @@
 
 #include <malloc.h>
 
-/* The life of sessions in their program: dropped, disposed of, closed in handlers, many of them, and
- * in other contexts and threads. */
+/* The life of sessions in their program: dropped, disposed of, closed in handlers, many of them,
+ * and in other contexts and threads. */
 
 static void
 iterate_all (void)
