@@ -99,6 +99,29 @@ test_end (void)
 }
 
 static void
+test_bomb (void)
+{
+  g_autoptr(Sandbox) sandbox = sandbox_new ();
+  g_autoptr(Run) made = run_shell_wait (sandbox, "mkfifo /tmp/fifo");
+  g_autoptr(Run) neighbour = run_shell (sandbox, "echo ready; read x < /tmp/fifo; exit 6");
+  g_autoptr(Run) bomb = run_shell (sandbox, "/run/helper bomb");
+  g_autoptr(Run) told = NULL;
+
+  g_test_summary ("A bomb that goes on and on is ended, and a neighbour goes on");
+  wait_for_output (bomb, "ready");
+  _sbx_init_channel_end (sandbox->channel, bomb->id);
+  run_wait (bomb);
+  assert_end (bomb, SBX_INIT_END_SIGNALLED, SBX_INIT_STAGE_NONE, SIGKILL);
+
+  g_assert_cmpint (neighbour->n_ended, ==, 0);
+  told = run_shell_wait (sandbox, "echo > /tmp/fifo");
+  run_wait (neighbour);
+  assert_exited (neighbour, 6);
+  g_assert_cmpint (sandbox_count_others (sandbox), ==, 0);
+  g_assert_no_error (sandbox->lost);
+}
+
+static void
 test_end_early (void)
 {
   g_autoptr(Sandbox) sandbox = sandbox_new ();
@@ -231,6 +254,7 @@ main (int    argc,
 
   g_test_add_func ("/init/tree/left-behind", test_left_behind);
   g_test_add_func ("/init/tree/end", test_end);
+  g_test_add_func ("/init/tree/bomb", test_bomb);
   g_test_add_func ("/init/tree/end-early", test_end_early);
   g_test_add_func ("/init/tree/signal", test_signal);
   g_test_add_func ("/init/tree/kill-supervisor", test_kill_supervisor);
