@@ -72,9 +72,9 @@ _sbx_process_is_running (SbxProcess *self)
 }
 
 gboolean
-_sbx_process_is_starting (SbxProcess *self)
+_sbx_process_is_within (SbxProcess *self)
 {
-  return self->starting;
+  return self->n_within > 0;
 }
 
 /* That a command runs and what it writes can be told by two descriptors, in any order. Whoever
@@ -259,12 +259,18 @@ _sbx_process_started (SbxProcess *self,
 }
 
 static gboolean
+has_outcome (SbxExecResult  *answer,
+             SbxExecOutcome  outcome)
+{
+  return answer != NULL && sbx_exec_result_get_outcome (answer) == outcome;
+}
+
+static gboolean
 is_final (const GError *failure)
 {
   return g_error_matches (failure, SBX_ERROR, SBX_ERROR_LOST) ||
          g_error_matches (failure, SBX_ERROR, SBX_ERROR_CLOSED) ||
-         g_error_matches (failure, G_IO_ERROR, G_IO_ERROR_CANCELLED) ||
-         g_error_matches (failure, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+         g_error_matches (failure, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
 /* What the result is, now that the output is complete. Who ran the command may have to be told
@@ -275,11 +281,10 @@ sbx_process_judge (SbxProcess  *self,
 {
   g_autoptr(SbxExecResult) answer = g_steal_pointer (&self->answer);
   g_autoptr(GError) failure = g_steal_pointer (&self->failure);
-  const gboolean by_itself =
-    answer != NULL && (sbx_exec_result_get_outcome (answer) == SBX_EXEC_OUTCOME_EXITED ||
-                       sbx_exec_result_get_outcome (answer) == SBX_EXEC_OUTCOME_NOT_STARTED);
 
-  if (by_itself)
+  /* Whatever was asked of it meanwhile, this is what it did by itself. */
+  if (has_outcome (answer, SBX_EXEC_OUTCOME_EXITED) ||
+      (has_outcome (answer, SBX_EXEC_OUTCOME_NOT_STARTED) && !self->cancelled))
     return g_steal_pointer (&answer);
 
   if (self->timed_out)
@@ -397,8 +402,10 @@ sbx_process_cut_short (SbxProcess *self)
 {
   g_autoptr(SbxProcess) keep G_GNUC_UNUSED = g_object_ref (self);
 
+  self->n_within++;
   for (guint i = 0; i < SBX_N_STREAMS; i++)
     _sbx_output_drain (&self->outputs[i]);
+  self->n_within--;
 
   /* A handler may have done so. */
   if (self->state != SBX_PROCESS_STATE_ENDED)
@@ -434,11 +441,11 @@ answered_cb (GObject      *object,
   self->answer = g_task_propagate_pointer (G_TASK (result), &self->failure);
 
   /* What has exited, or written, was started, whether that was told or not. */
-  if (!g_queue_is_empty (&self->early) ||
-      (self->answer != NULL &&
-       (sbx_exec_result_get_outcome (self->answer) == SBX_EXEC_OUTCOME_EXITED ||
-        sbx_exec_result_get_outcome (self->answer) == SBX_EXEC_OUTCOME_SIGNALLED)))
+  self->n_within++;
+  if (!g_queue_is_empty (&self->early) || has_outcome (self->answer, SBX_EXEC_OUTCOME_EXITED) ||
+      has_outcome (self->answer, SBX_EXEC_OUTCOME_SIGNALLED))
     _sbx_process_started (self, NULL);
+  self->n_within--;
 
   for (guint i = 0; i < SBX_N_STREAMS; i++)
     _sbx_output_finish (&self->outputs[i]);
@@ -551,6 +558,7 @@ _sbx_process_begin (SbxProcess *self)
   _sbx_context_enter (G_OBJECT (self->session), NULL);
   invocation = sbx_process_invoke (self);
   self->starting = TRUE;
+  self->n_within++;
   _sbx_process_set_state (self, SBX_PROCESS_STATE_STARTING);
 
   /* Who was told of the state may have closed the session. */
@@ -563,6 +571,7 @@ _sbx_process_begin (SbxProcess *self)
                              klass->handle_exec (self->session, invocation));
 
   _sbx_input_start (&self->input);
+  self->n_within--;
   self->starting = FALSE;
   if (self->has_started)
     sbx_process_return_started (self);

@@ -203,7 +203,11 @@ void
 _sbx_output_take_fd (SbxOutput *self,
                      int        fd)
 {
-  g_assert (self->reader == NULL);
+  if (self->finished || self->reader != NULL)
+    {
+      close (fd);
+      return;
+    }
 
   self->read_fd = fd;
   self->reader = g_unix_fd_source_new (fd, G_IO_IN | G_IO_HUP | G_IO_ERR);

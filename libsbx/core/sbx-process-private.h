@@ -44,6 +44,7 @@ struct _SbxProcess
   GError            *failure;         /* why there is none; after the end: why it could not run */
   GQueue             early;           /* of owned output from before the start was told */
   gsize              early_size;
+  guint              n_within;        /* frames on the stack that it cannot end below of */
   guint              starting         : 1;    /* within the implementation's function */
   guint              terminal_claimed : 1;
   guint              has_started      : 1;
@@ -91,8 +92,8 @@ gboolean           _sbx_process_may_start       (SbxProcess        *self,
 void               _sbx_process_begin           (SbxProcess        *self);
 /* Whether somebody still has to say how it ended. */
 gboolean           _sbx_process_is_running      (SbxProcess        *self);
-/* Whether this is within the implementation's function. */
-gboolean           _sbx_process_is_starting     (SbxProcess        *self);
+/* Whether it cannot end before what is called at this moment has returned. */
+gboolean           _sbx_process_is_within       (SbxProcess        *self);
 /* The sandbox is gone: what is in the pipes is all that ever will be. */
 void               _sbx_process_hurry           (SbxProcess        *self);
 

@@ -9,6 +9,31 @@
 
 G_BEGIN_DECLS
 
+/* What the files of the class share. */
+typedef struct
+{
+  char            *id;
+  char            *cwd;
+  SbxCapabilities  capabilities;
+  SbxSessionState  state;
+  GError          *failure;        /* why it was lost, or why it did not close well */
+  GError          *close_error;    /* how the one close went */
+  guint            close_started  : 1;
+  guint            close_answered : 1;
+  guint            close_done     : 1;
+
+  GHashTable      *calls;          /* of unanswered invocations, not owned */
+  GHashTable      *processes;      /* that have not ended, not owned */
+  GPtrArray       *closing;        /* of owned tasks that wait for the one close */
+  SbxInvocation   *close_call;     /* not owned */
+} SbxSessionPrivate;
+
+SbxSessionPrivate *_sbx_session_get_private (SbxSession      *self);
+void               _sbx_session_set_state   (SbxSession      *self,
+                                             SbxSessionState  state);
+void               _sbx_session_emit_closed (SbxSession      *self,
+                                             const GError    *error);
+
 GMainContext  *_sbx_session_get_context   (SbxSession           *self);
 
 /* %FALSE, with @error set, when the session takes no more calls, or cannot do that. */

@@ -60,9 +60,13 @@ gboolean
 _sbx_context_enter (GObject  *object,
                     GError  **error)
 {
-  GMainContext *context = _sbx_context_of (object);
+  SbxHome *home = home_of (object);
+  GMainContext *context = home->context;
+  g_autoptr(GMainContext) own = g_main_context_ref_thread_default ();
 
-  if (!g_main_context_acquire (context))
+  /* A context that nobody has at the moment may be one that nobody ever iterates again. */
+  if ((own != context && home->thread != g_thread_self () && !g_main_context_is_owner (context)) ||
+      !g_main_context_acquire (context))
     {
       g_set_error (error, SBX_ERROR, SBX_ERROR_BUSY,
                    _("This %s belongs to another thread; call it from there"),

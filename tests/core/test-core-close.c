@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How a session ends: closed, lost, or both, with calls in flight. */
 
@@ -451,6 +452,33 @@ talk (GObject       *owner,
   return TRUE;
 }
 
+static gboolean
+talk_without_start (GObject       *owner,
+                    SbxInvocation *invocation)
+{
+  g_autoptr(GBytes) bytes = g_bytes_new_static ("text", 4);
+
+  sbx_exec_invocation_emit_stdout (SBX_EXEC_INVOCATION (invocation), bytes);
+  sbx_exec_invocation_return_exited (SBX_EXEC_INVOCATION (invocation), 0);
+
+  return TRUE;
+}
+
+/* What it wrote is still in the pipe when it has ended. */
+static gboolean
+write_and_exit (GObject       *owner,
+                SbxInvocation *invocation)
+{
+  SbxExecInvocation *exec = SBX_EXEC_INVOCATION (invocation);
+  const int fd = sbx_exec_invocation_steal_stdout_fd (exec);
+
+  g_assert_cmpint (write (fd, "text", 4), ==, 4);
+  close (fd);
+  sbx_exec_invocation_return_exited (exec, 0);
+
+  return TRUE;
+}
+
 static void
 check_close_in (SbxSession *session,
                 Place       place)
@@ -488,13 +516,37 @@ test_in_handler (void)
 {
   for (Place place = 0; place < N_PLACES; place++)
     {
-      g_autoptr(TestSession) push = test_session_new (talk);
+      static const TestBehaviour behaviours[] = { talk, talk_without_start, write_and_exit };
       g_autoptr(SbxSession) child = test_child_session_new ();
 
-      check_close_in (SBX_SESSION (push), place);
+      for (guint i = 0; i < G_N_ELEMENTS (behaviours); i++)
+        {
+          g_autoptr(TestSession) session = test_session_new (behaviours[i]);
+
+          check_close_in (SBX_SESSION (session), place);
+        }
+
       check_close_in (child, place);
       test_run_ready ();
     }
+}
+
+/* One that waits for a close that waits for what is being delivered to it. */
+static void
+test_in_handler_of_close (void)
+{
+  g_autoptr(SbxSession) session = test_child_session_new ();
+  g_autoptr(SbxCommand) command = test_command ("sh", "-c", "echo text; exec sleep 100", NULL);
+  g_autoptr(SbxProcess) process = sbx_session_create_process (session, command);
+  g_autoptr(GAsyncResult) done = NULL;
+
+  g_assert_true (sbx_process_start (process, NULL, NULL));
+  g_signal_connect (process, "stdout", G_CALLBACK (process_close_cb), NULL);
+  g_signal_connect (process, "exited", G_CALLBACK (process_close_cb), NULL);
+  sbx_session_close_async (session, NULL, test_store_result, &done);
+  test_wait_for (done != NULL);
+  g_assert_true (sbx_session_close_finish (session, done, NULL));
+  g_assert_cmpint (sbx_process_get_state (process), ==, SBX_PROCESS_STATE_ENDED);
 }
 
 int
@@ -514,6 +566,7 @@ main (int    argc,
   g_test_add_func ("/core/close/in-flight", test_in_flight);
   g_test_add_func ("/core/close/child", test_child);
   g_test_add_func ("/core/close/in-handler", test_in_handler);
+  g_test_add_func ("/core/close/in-handler/of-close", test_in_handler_of_close);
 
   return g_test_run ();
 }

@@ -510,6 +510,29 @@ test_cancel_and_wait (void)
   g_assert_true (later == result);
 }
 
+/* What was cancelled before it was started is cancelled, whatever the implementation calls it. */
+static void
+test_cancel_not_started (void)
+{
+  g_autoptr(TestSession) session = test_session_new (test_keep);
+  g_autoptr(GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr(SbxCommand) command = test_command ("sleep", NULL);
+  g_autoptr(SbxProcess) process = sbx_session_create_process (SBX_SESSION (session), command);
+  g_autoptr(GAsyncResult) done = NULL;
+  g_autoptr(GError) error = NULL;
+
+  sbx_process_start_async (process, cancellable, test_store_result, &done);
+  g_cancellable_cancel (cancellable);
+  test_run_ready ();
+  sbx_exec_invocation_return_not_started (SBX_EXEC_INVOCATION (session->kept),
+                                          SBX_NOT_STARTED_OTHER, 0, "not any more");
+  test_wait_for (done != NULL);
+  g_assert_false (sbx_process_start_finish (process, done, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_cmpint (sbx_exec_result_get_outcome (sbx_process_get_result (process)), ==,
+                   SBX_EXEC_OUTCOME_NOT_STARTED);
+}
+
 /* That a command could not be run at all everybody is told, at any time. */
 static void
 test_failure_and_wait (void)
@@ -698,6 +721,7 @@ main (int    argc,
   g_test_add_func ("/core/exec/timeout/after", test_timeout_after);
   g_test_add_func ("/core/exec/timeout/in-vain", test_timeout_in_vain);
   g_test_add_func ("/core/exec/cancel-and-wait", test_cancel_and_wait);
+  g_test_add_func ("/core/exec/cancel-not-started", test_cancel_not_started);
   g_test_add_func ("/core/exec/failure-and-wait", test_failure_and_wait);
   g_test_add_func ("/core/exec/wait-cancelled", test_wait_cancelled);
   g_test_add_func ("/core/exec/kill", test_kill);

@@ -322,6 +322,41 @@ test_other_thread_async (void)
   g_assert_cmpint (sbx_session_get_state (SBX_SESSION (session)), ==, SBX_SESSION_STATE_OPEN);
 }
 
+static gpointer
+use_elsewhere (gpointer user_data)
+{
+  g_autoptr(GMainContext) context = g_main_context_new ();
+  g_autoptr(SbxReach) reach = sbx_reach_new ("/work");
+  g_autoptr(SbxOpenRequest) request = sbx_open_request_new (reach);
+  g_autoptr(SbxSession) session = NULL;
+  g_autoptr(GAsyncResult) done = NULL;
+  GError *error = NULL;
+
+  g_main_context_push_thread_default (context);
+  sbx_provider_open_async (user_data, request, NULL, test_store_result, &done);
+  while (done == NULL)
+    g_main_context_iteration (context, TRUE);
+  session = sbx_provider_open_finish (user_data, done, &error);
+  g_main_context_pop_thread_default (context);
+
+  return error;
+}
+
+/* A provider that a thread has used belongs to it, also when the thread is gone. Nobody would ever
+ * answer from its context. */
+static void
+test_gone_thread (void)
+{
+  g_autoptr(TestProvider) provider = test_provider_new (test_answer_at_once);
+  GThread *thread = g_thread_new ("first", use_elsewhere, provider);
+  g_autoptr(GError) error = NULL;
+
+  g_assert_null (g_thread_join (thread));
+  thread = g_thread_new ("second", use_elsewhere, provider);
+  error = g_thread_join (thread);
+  g_assert_error (error, SBX_ERROR, SBX_ERROR_BUSY);
+}
+
 static GMainContext *seen_context;
 
 static gboolean
@@ -458,6 +493,7 @@ main (int    argc,
   g_test_add_func ("/core/lifetime/dispose-process", test_dispose_process);
   g_test_add_func ("/core/lifetime/other-thread", test_other_thread);
   g_test_add_func ("/core/lifetime/other-thread/async", test_other_thread_async);
+  g_test_add_func ("/core/lifetime/gone-thread", test_gone_thread);
   g_test_add_func ("/core/lifetime/pushed-context", test_pushed_context);
   g_test_add_func ("/core/lifetime/own-thread", test_own_thread);
   g_test_add_func ("/core/lifetime/provider-request", test_provider_request);
