@@ -16,8 +16,8 @@
 #include <glib/gi18n-lib.h>
 
 /*
- * The two ends of a session. Either its sandbox is gone by itself, which ends every call at once; or
- * it is closed, which first asks every call to end, then has the sandbox ended, and is over when
+ * The two ends of a session. Either its sandbox is gone by itself, which ends every call at once;
+ * or it is closed, which first asks every call to end, then has the sandbox ended, and is over when
  * every call has ended and every process has told so.
  */
 
