@@ -25,7 +25,7 @@ typedef struct
 } EscapeBox;
 
 /* How many seconds one test may take before the program is killed. */
-#define ESCAPE_DEADLINE_S 60
+#define ESCAPE_DEADLINE_S 120
 
 void           escape_init       (int               *argc,
                                   char            ***argv);
