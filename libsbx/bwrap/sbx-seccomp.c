@@ -275,6 +275,20 @@ add_other_process_rules (scmp_filter_ctx  ctx,
   deny_number (ctx, EPERM, CALL_PROCESS_MRELEASE, 0, NULL, result);
 }
 
+/* The limit on core dumps stays at 1, which keeps memory from inside away from a program of root's
+ * that the kernel pipes it to; 0 would not. It is what shells and test suites lower to 0, for fewer
+ * dumps, and so they are told that it was done. */
+static void
+add_core_rules (scmp_filter_ctx  ctx,
+                int             *result)
+{
+  if (!SBX_PROTECTS (T14))
+    return;
+
+  DENY_IF (0, "setrlimit", ARGUMENT_IS (0, RLIMIT_CORE));
+  DENY_IF (0, "prlimit64", ARGUMENT_IS (0, 0), ARGUMENT_IS (1, RLIMIT_CORE), ARGUMENT_NOT (2, 0));
+}
+
 /* The memory of pipes is counted for the user, not for the sandbox. */
 static void
 add_pipe_rules (scmp_filter_ctx  ctx,
@@ -386,6 +400,7 @@ add_rules (scmp_filter_ctx ctx)
   add_socket_rules (ctx, result);
   add_personality_rules (ctx, result);
   add_other_process_rules (ctx, result);
+  add_core_rules (ctx, result);
   add_pipe_rules (ctx, result);
   add_set_id_rules (ctx, result);
 

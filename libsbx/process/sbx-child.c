@@ -8,13 +8,20 @@
 
 #include "core/sbx-protection-private.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+/* Between fork and exec: nothing but this. */
 static void
-own_session_cb (gpointer user_data)
+child_setup_cb (gpointer user_data)
 {
-  /* Between fork and exec: nothing but this. */
+  /* Where the kernel pipes dumps to a program of root's, a limit of 0 does not stop it; 1 does. It
+   * is set out here because no command inside may change it. */
+  const struct rlimit core = { 1, 1 };
+
   setsid ();
+  if (SBX_PROTECTS (T14))
+    setrlimit (RLIMIT_CORE, &core);
 }
 
 static GSubprocessFlags
@@ -38,7 +45,7 @@ _sbx_child_spawn (const char * const  *argv,
   char *empty[] = { NULL };
 
   g_subprocess_launcher_set_environ (launcher, empty);
-  g_subprocess_launcher_set_child_setup (launcher, own_session_cb, NULL, NULL);
+  g_subprocess_launcher_set_child_setup (launcher, child_setup_cb, NULL, NULL);
 
   for (gsize i = 0; i < n_fds; i++)
     g_subprocess_launcher_take_fd (launcher, g_steal_fd (&fds[i].source), fds[i].target);

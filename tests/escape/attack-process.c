@@ -184,6 +184,12 @@ limits (int    argc,
   getrlimit (RLIMIT_CORE, &limit);
   report_value ("core", (long) limit.rlim_cur);
   report_value ("core-max", (long) limit.rlim_max);
+
+  /* What a limit of 1 keeps away, one of 0 would let through. */
+  limit.rlim_cur = 0;
+  setrlimit (RLIMIT_CORE, &limit);
+  getrlimit (RLIMIT_CORE, &limit);
+  report_value ("core-lowered", (long) limit.rlim_cur);
   if (fd >= 0 && read (fd, filter, sizeof filter - 1) > 0)
     report_value ("dump-filter", strtol (filter, NULL, 16));
   getrlimit (RLIMIT_NOFILE, &limit);
