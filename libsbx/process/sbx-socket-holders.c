@@ -9,6 +9,7 @@
 #include "files/sbx-fd-private.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,6 +65,10 @@ _sbx_socket_kill_holders (guint64 inode,
       pidfd = (int) syscall (SYS_pidfd_open, pid, 0);
       if (pidfd >= 0 && holds (entry->d_name, inode, fd_number))
         syscall (SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+
+      /* Not in a kernel that has pidfds, but under valgrind. */
+      if (pidfd < 0 && errno == ENOSYS)
+        kill (pid, SIGKILL);
     }
 
   closedir (proc);
