@@ -8,9 +8,10 @@
 #include <glib-unix.h>
 
 /*
- * SIGKILL at a random moment over open, exec and close, the victims in turn. This program runs itself
- * again as the host of sandboxes, and is the reaper of all that loses its parent on the way: whatever
- * is left of a sandbox is below it. The seed that GLib prints makes the moments the same again.
+ * SIGKILL at a random moment over open, exec and close, the victims in turn. This program runs
+ * itself again as the host of sandboxes, and is the reaper of all that loses its parent on the way:
+ * whatever is left of a sandbox is below it. The seed that GLib prints makes the moments the same
+ * again.
  */
 
 #define N_ROUNDS 34
@@ -80,7 +81,9 @@ exec_once (SbxSession *session,
            const char *script)
 {
   g_autoptr(SbxCommand) command = shell (script);
-  g_autoptr(SbxExecResult) result = sbx_session_exec (session, command, NULL, NULL);
+  SbxExecResult *result = sbx_session_exec (session, command, NULL, NULL);
+
+  g_clear_object (&result);
 }
 
 /* One life of a sandbox. Whatever of it is killed meanwhile, all calls must come back. */
