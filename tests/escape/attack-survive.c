@@ -108,8 +108,8 @@ other_reaper (int    argc,
   return 0;
 }
 
-/* Every process forks without a pause, and all ignore what can be ignored. Never more than a hundred
- * or so are alive, so that a machine survives a defect of ours. */
+/* Every process forks without a pause, and all ignore what can be ignored. Never more than some
+ * hundred are alive, so that a machine survives a defect of ours. */
 static int
 bomb (int    argc,
       char **argv)
