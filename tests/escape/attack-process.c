@@ -177,7 +177,6 @@ static int
 limits (int    argc,
         char **argv)
 {
-  const struct rlimit none = { 0, 1 };
   struct rlimit limit;
   char filter[32] = "";
   const int fd = open ("/proc/self/coredump_filter", O_RDONLY | O_CLOEXEC);
@@ -185,7 +184,6 @@ limits (int    argc,
   getrlimit (RLIMIT_CORE, &limit);
   report_value ("core", (long) limit.rlim_cur);
   report_value ("core-max", (long) limit.rlim_max);
-  report ("lower-core", setrlimit (RLIMIT_CORE, &none));
 
   /* What a limit of 1 keeps away, one of 0 would let through. */
   limit.rlim_cur = 0;
