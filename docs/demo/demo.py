@@ -29,7 +29,10 @@ class Demo:
         self.failed = 0
         self.home = Path.home()
         self.token = f"sbx-demo-{os.getpid()}-{os.urandom(4).hex()}"
-        self.environment = dict(os.environ, SBX_DEMO_SECRET=self.token)
+        # Nothing is left in the home directory of who tries this, not even the sandbox's own.
+        self.environment = dict(os.environ, SBX_DEMO_SECRET=self.token,
+                                XDG_DATA_HOME=str(project.parent / "data"),
+                                XDG_CACHE_HOME=str(project.parent / "cache"))
 
     def command(self, *argv):
         return [self.tool, "run", "--timeout", SECONDS, "--write", ".", "--", *argv]
