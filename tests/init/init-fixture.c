@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <glib-unix.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,7 +19,12 @@
 static void
 own_session_cb (gpointer unused)
 {
+  const struct rlimit core = { 1, 1 };
+
   setsid ();
+
+  /* As the provider does, since no call inside may change it. */
+  setrlimit (RLIMIT_CORE, &core);
 }
 
 GSubprocess *
