@@ -112,7 +112,7 @@ class Forwarded(ToolTest):
                               subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True,
                                              check=True).stdout.splitlines()
                               if line.startswith("sleep "))
-        self.assertTrue(running())
+        wait_for(running, "the command to run")
         process.kill()
         process.wait()
         wait_for(lambda: not running(), "the sandbox to end")
