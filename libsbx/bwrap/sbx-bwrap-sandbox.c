@@ -9,6 +9,7 @@
 #include "bwrap/sbx-seccomp-private.h"
 #include "core/sbx-error.h"
 #include "files/sbx-fd-private.h"
+#include "init/sbx-init-protocol-private.h"
 #include "process/sbx-child-private.h"
 #include "process/sbx-socket-holders-private.h"
 #include "process/sbx-stderr-tail-private.h"
@@ -18,8 +19,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The number that process 1 finds its socket at. */
-#define CONTROL_FD 3
+/* The numbers that process 1 finds its socket and the sign of its life at. */
+#define CONTROL_FD SBX_INIT_SOCKET_FD
+#define ALIVE_FD SBX_INIT_ALIVE_FD
 
 /* How long process 1 may take to end what runs, and bwrap to follow it. */
 #define CLOSE_GRACE_MS 3000
@@ -299,25 +301,28 @@ spawn (SbxBwrapSandbox  *self,
   g_autoptr(SbxBwrapArguments) arguments = NULL;
   g_autofree SbxChildFd *fds = NULL;
   const int filter = _sbx_seccomp_open (error);
+  sbx_autofd int alive = -1;
 
   if (filter < 0)
     return FALSE;
 
   arguments = _sbx_bwrap_arguments_new (start->plan, start->program, filter, error);
-  if (arguments == NULL)
+  alive = arguments != NULL ? _sbx_bwrap_state_sign_of_life (self->state, error) : -1;
+  if (alive < 0)
     return FALSE;
 
-  fds = g_new (SbxChildFd, arguments->fds->len + 1);
+  fds = g_new (SbxChildFd, arguments->fds->len + 2);
   fds[0] = (SbxChildFd) { g_steal_fd (&start->control), CONTROL_FD };
+  fds[1] = (SbxChildFd) { g_steal_fd (&alive), ALIVE_FD };
   for (guint i = 0; i < arguments->fds->len; i++)
     {
       SbxBwrapFd *fd = &g_array_index (arguments->fds, SbxBwrapFd, i);
 
-      fds[i + 1] = (SbxChildFd) { g_steal_fd (&fd->source), fd->target };
+      fds[i + 2] = (SbxChildFd) { g_steal_fd (&fd->source), fd->target };
     }
 
   self->bwrap = _sbx_child_spawn ((const char * const *) arguments->argv, fds,
-                                  arguments->fds->len + 1, error);
+                                  arguments->fds->len + 2, error);
   if (self->bwrap == NULL)
     g_prefix_error (error, _("bubblewrap could not be started: "));
 

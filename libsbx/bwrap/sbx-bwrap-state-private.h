@@ -19,11 +19,12 @@ G_BEGIN_DECLS
  * What one session has on disk: a directory of its own below the library's data directory, with
  *
  *   lock   on which the owning process holds a record lock for as long as it lives;
+ *   alive  which process 1 keeps locked, and nobody else: it may outlive the owner for a moment;
  *   note   what was, or is about to be, made outside of this directory;
  *   tmp    what the sandbox has as /tmp;
  *   home   its home, where that is not kept per project.
  *
- * A directory whose lock can be had belongs to a session that is dead: see sbx-bwrap-sweep.c.
+ * A directory whose locks can both be had belongs to a session that is dead: see sbx-bwrap-sweep.c.
  * Everything here blocks on the disk and is for worker threads.
  */
 typedef struct
@@ -51,6 +52,14 @@ gboolean       _sbx_bwrap_state_delete      (int             sessions_fd,
                                              const char     *id,
                                              GCancellable   *cancellable,
                                              GError        **error);
+
+/* A descriptor for process 1, whose lock lasts for as long as anybody has it open. */
+int            _sbx_bwrap_state_sign_of_life (SbxBwrapState *self,
+                                              GError       **error);
+
+/* Whether process 1 of the session whose directory this is lives on. Waits for a moment for it to
+ * follow its owner. */
+gboolean       _sbx_bwrap_state_is_alive    (int             dir_fd);
 
 /* The names in a directory, but for hidden ones. */
 GStrv          _sbx_bwrap_state_list        (int             fd,

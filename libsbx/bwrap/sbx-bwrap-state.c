@@ -21,10 +21,14 @@
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define LOCK_NAME "lock"
+#define ALIVE_NAME "alive"
+#define ALIVE_TRIES 200
+#define ALIVE_PAUSE_US 5000
 #define NEW_TRIES 16
 #define HOME_NAME_LENGTH 32
 
@@ -93,6 +97,45 @@ _sbx_bwrap_state_list (int      fd,
   closedir (dir);
 
   return g_strv_builder_end (names);
+}
+
+int
+_sbx_bwrap_state_sign_of_life (SbxBwrapState  *self,
+                               GError        **error)
+{
+  sbx_autofd int fd = _sbx_open_beneath (self->dir_fd, ALIVE_NAME, O_RDONLY | O_CREAT | O_NOFOLLOW,
+                                         0600, error);
+
+  if (fd < 0)
+    return -1;
+
+  /* Not a record lock: this one goes with the descriptor to process 1. Where the file system has
+   * none, the lock of the owner has to do. */
+  if (flock (fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+                   _("The directory of the sandbox is used by another one"));
+      return -1;
+    }
+
+  return g_steal_fd (&fd);
+}
+
+gboolean
+_sbx_bwrap_state_is_alive (int dir_fd)
+{
+  sbx_autofd int fd = _sbx_open_beneath (dir_fd, ALIVE_NAME,
+                                         O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0, NULL);
+
+  for (guint i = 0; fd >= 0 && i < ALIVE_TRIES; i++)
+    {
+      if (flock (fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return FALSE;
+
+      g_usleep (ALIVE_PAUSE_US);
+    }
+
+  return fd >= 0;
 }
 
 gboolean

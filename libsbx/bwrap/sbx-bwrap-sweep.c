@@ -92,7 +92,8 @@ sweep_one (int            sessions_fd,
       return FALSE;
     }
 
-  done = _sbx_bwrap_note_undo (sessions_fd, id, error) &&
+  /* While anything runs inside, what protects the host from it has to stay. */
+  done = !_sbx_bwrap_state_is_alive (dir_fd) && _sbx_bwrap_note_undo (sessions_fd, id, error) &&
          _sbx_bwrap_state_delete (sessions_fd, id, cancellable, error);
   _sbx_lock_release (lock);
 

@@ -26,6 +26,7 @@
 enum
 {
   SBX_INIT_FD_CONTROL = SBX_INIT_SOCKET_FD,
+  SBX_INIT_FD_ALIVE = SBX_INIT_ALIVE_FD,
   SBX_INIT_FD_PROC,         /* the directory */
   SBX_INIT_FD_CHILDREN,     /* the list of process 1's own children */
   SBX_INIT_FD_PTS,          /* the directory of terminals, where there is one */

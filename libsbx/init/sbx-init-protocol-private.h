@@ -29,6 +29,7 @@
 #define SBX_INIT_VERSION          1
 
 #define SBX_INIT_SOCKET_FD        3
+#define SBX_INIT_ALIVE_FD         4             /* locked while process 1 lives; may be missing */
 
 #define SBX_INIT_MAX_EXECS        1024u         /* at a time */
 #define SBX_INIT_MAX_REQUEST      (8u << 20)    /* bytes; what the kernel takes ends at 6 MiB */

@@ -123,7 +123,11 @@ open_what_lasts (void)
 
   if (fcntl (SBX_INIT_FD_CONTROL, F_SETFD, FD_CLOEXEC) < 0)
     _exit (1);
-  _sbx_init_close_from (SBX_INIT_FD_CONTROL + 1);
+  _sbx_init_close_from (SBX_INIT_FD_ALIVE + 1);
+
+  /* Held, and never used: the lock on it tells whether this sandbox is alive. */
+  if (fcntl (SBX_INIT_FD_ALIVE, F_SETFD, FD_CLOEXEC) < 0)
+    open_as (SBX_INIT_FD_ALIVE, "/dev/null", O_RDONLY, true);
 
   open_as (SBX_INIT_FD_PROC, "/proc", O_RDONLY | O_DIRECTORY, true);
   open_as (SBX_INIT_FD_CHILDREN, "/proc/1/task/1/children", O_RDONLY, true);

@@ -136,9 +136,27 @@ test_own_files (void)
   g_assert_true (is_there (place, ".git/commondir"));
 }
 
-/* Opens, and then is killed. */
+static void
+signal_process_1 (int signal_number)
+{
+  g_autoptr(GArray) found = list_descendants (getpid ());
+  guint n = 0;
+
+  for (guint i = 0; i < found->len; i++)
+    {
+      const Process *process = &g_array_index (found, Process, i);
+
+      if (strcmp (process->name, "sbx-init") == 0)
+        n += kill (process->pid, signal_number) == 0;
+    }
+
+  g_assert_cmpuint (n, ==, 1);
+}
+
+/* Opens, and then is killed; before that, process 1 is stopped, if so asked. */
 static int
-run_host (const char *root)
+run_host (const char *root,
+          gboolean    stop)
 {
   g_autoptr(SbxBwrapProvider) provider = sbx_bwrap_provider_new ();
   g_autofree char *data = g_build_filename (root, "data", NULL);
@@ -155,26 +173,35 @@ run_host (const char *root)
     return 1;
 
   g_print ("open\n");
+  if (stop)
+    signal_process_1 (SIGSTOP);
   raise (SIGKILL);
 
   return 1;
 }
 
 static void
-leave_dead_session (Place *place)
+run_and_kill_host (Place      *place,
+                   const char *option)
 {
   g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
   g_autoptr(GSubprocess) process = NULL;
   g_autoptr(GError) error = NULL;
   g_autofree char *output = NULL;
 
-  process = g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE, &error, self, "--host",
+  process = g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE, &error, self, option,
                               place->root, NULL);
   g_assert_no_error (error);
   g_subprocess_communicate_utf8 (process, NULL, NULL, &output, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (output, ==, "open\n");
   g_assert_true (g_subprocess_get_if_signaled (process));
+}
+
+static void
+leave_dead_session (Place *place)
+{
+  run_and_kill_host (place, "--host");
   wait_for_no_process ();
 }
 
@@ -237,6 +264,32 @@ test_next_open_sweeps (void)
   g_assert_false (is_there (place, ".git/commondir"));
 }
 
+/* What keeps a sandbox from planting something stays for as long as anything of it runs, also when
+ * its host is gone. */
+static void
+test_outlives_its_host (void)
+{
+  g_autoptr(Place) place = place_new ();
+  g_autoptr(GError) error = NULL;
+  g_auto(GStrv) removed = NULL;
+  g_auto(GStrv) removed_later = NULL;
+
+  run_outside (place, "git init -q .");
+  run_and_kill_host (place, "--host-stopped");
+  removed = sbx_bwrap_provider_clean (place->provider, FALSE, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (g_strv_length (removed), ==, 0);
+  g_assert_true (is_there (place, ".git/commondir"));
+  g_assert_cmpint (count_sessions (place->data), ==, 1);
+
+  signal_process_1 (SIGKILL);
+  wait_for_no_process ();
+  removed_later = sbx_bwrap_provider_clean (place->provider, FALSE, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (g_strv_length (removed_later), ==, 1);
+  g_assert_false (is_there (place, ".git/commondir"));
+}
+
 /* A directory that a crash cut short at any place, and what was never one of ours. */
 static void
 test_debris (void)
@@ -266,8 +319,8 @@ int
 main (int    argc,
       char **argv)
 {
-  if (argc == 3 && strcmp (argv[1], "--host") == 0)
-    return run_host (argv[2]);
+  if (argc == 3 && g_str_has_prefix (argv[1], "--host"))
+    return run_host (argv[2], strcmp (argv[1], "--host-stopped") == 0);
 
   g_test_init (&argc, &argv, G_TEST_OPTION_ISOLATE_DIRS, NULL);
   adopt_orphans ();
@@ -278,6 +331,7 @@ main (int    argc,
   g_test_add_func ("/session/shared/own-files", test_own_files);
   g_test_add_func ("/session/shared/clean", test_clean);
   g_test_add_func ("/session/shared/next-open-sweeps", test_next_open_sweeps);
+  g_test_add_func ("/session/shared/outlives-its-host", test_outlives_its_host);
   g_test_add_func ("/session/shared/debris", test_debris);
 
   return g_test_run ();
