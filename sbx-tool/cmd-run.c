@@ -24,6 +24,9 @@
 /* Variables of ours that say how the user wants to see things, and nothing else. */
 static const char * const passed_on[] = { "TERM", "COLORTERM", "LANG", "TZ", NULL };
 
+/* How long a killed command may take before the sandbox is ended. */
+#define KILL_PATIENCE_MS 5000
+
 typedef struct
 {
   ToolRunOptions *options;
@@ -119,12 +122,27 @@ ran_cb (GObject      *object,
   sbx_session_close_async (self->session, NULL, closed_cb, self);
 }
 
-/* Ends the command and all that it started. */
+static gboolean
+impatient_cb (gpointer user_data)
+{
+  Run *self = user_data;
+
+  if (self->ended_by == 0)
+    self->ended_by = SIGKILL;
+  g_cancellable_cancel (self->cancellable);
+
+  return G_SOURCE_REMOVE;
+}
+
+/* Ends the command and all that it started. Where nobody in the sandbox answers, as when somebody
+ * has stopped its process 1, the whole sandbox has to go. */
 static void
 kill_command (Run *self)
 {
   if (self->process == NULL || !sbx_process_kill (self->process, SIGKILL, NULL))
     g_cancellable_cancel (self->cancellable);
+  else
+    g_timeout_add (KILL_PATIENCE_MS, impatient_cb, self);
 }
 
 static void
@@ -197,13 +215,14 @@ pass_signal (Run *self,
   if (self->result != NULL || self->ended_by != 0)
     exit (TOOL_STATUS_SIGNAL + signal_number);
 
-  if (signal_number == SIGINT && ++self->interrupts > 1)
+  if (signal_number == SIGINT && ++self->interrupts == 2)
     {
       kill_command (self);
       return;
     }
 
-  if (self->process == NULL || !sbx_process_kill (self->process, signal_number, NULL))
+  if (self->interrupts > 2 || self->process == NULL ||
+      !sbx_process_kill (self->process, signal_number, NULL))
     {
       self->ended_by = signal_number;
       g_cancellable_cancel (self->cancellable);

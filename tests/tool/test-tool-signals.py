@@ -54,6 +54,30 @@ class Forwarded(ToolTest):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(), 137)
 
+    def test_second_interrupt_of_a_stopped_sandbox(self):
+        """Whoever stopped process 1 of the sandbox does not keep it, and the tool, for ever."""
+        process = self.start_ready("echo ready; exec sleep 600")
+        inits = self.descendants(process.pid, "sbx-init")
+        self.addCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in inits if os.path.exists(f"/proc/{pid}")])
+        os.kill(inits[0], signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        wait_for(lambda: not int(self.pending(process), 16) & 1 << (signal.SIGINT - 1), "the first")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(60), 137)
+        self.assertFalse(os.path.exists(f"/proc/{inits[0]}"))
+        self.assertEqual(self.sessions(), [])
+
+    def descendants(self, root, name):
+        """The processes of a name below another, from the top."""
+        parents, found = [root], []
+        while parents:
+            output = subprocess.run(["ps", "--ppid", ",".join(map(str, parents)), "-o", "pid=,comm="],
+                                    capture_output=True, text=True, check=False).stdout
+            children = [line.split() for line in output.splitlines()]
+            found += [int(pid) for pid, comm in children if comm == name]
+            parents = [int(pid) for pid, comm in children]
+        return found
+
     def pending(self, process):
         with open(f"/proc/{process.pid}/status", encoding="utf-8") as status:
             return next(line.split()[1] for line in status if line.startswith("ShdPnd"))
