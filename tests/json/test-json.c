@@ -479,7 +479,7 @@ test_collisions (void)
 
   g_assert_no_error (error);
   g_assert_cmpuint (json_object_get_size (json_node_get_object (node)), ==, defaults.max_members);
-  g_assert_cmpint (g_get_monotonic_time () - begin, <, 10 * G_USEC_PER_SEC);
+  g_assert_cmpint (g_get_monotonic_time () - begin, <, 120 * G_USEC_PER_SEC);
 }
 
 static void
