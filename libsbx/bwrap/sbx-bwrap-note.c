@@ -182,7 +182,8 @@ _sbx_bwrap_note_write (int            sessions_fd,
       guint64 device;
       guint64 inode;
 
-      if (placeholder->exists && !placeholder->made && !others_mention (others, placeholder->path))
+      if (placeholder->exists && !placeholder->made && !placeholder->marked &&
+          !others_mention (others, placeholder->path))
         continue;
 
       *noted = TRUE;

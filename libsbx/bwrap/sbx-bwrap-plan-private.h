@@ -71,6 +71,7 @@ typedef struct
   char     *content;        /* of a file, text */
   gboolean  exists;         /* it was there already, exactly so: a session that is still open may
                              * have made it */
+  gboolean  marked;         /* what was there was made by a session, of whatever data directory */
   gboolean  made;           /* by us, and these are valid: */
   dev_t     device;
   ino_t     inode;
@@ -123,13 +124,17 @@ char         *_sbx_bwrap_plan_to_text           (SbxBwrapPlan             *self)
 
 /* Takes one away, if it is still what was made: the same inode where @inode is not 0, else the same
  * kind; a file with the same content, an empty directory. A missing or changed one is no error.
- * Follows no link. */
+ * Follows no link. %G_IO_ERROR_BUSY: a session, whosever it is, holds the directory. */
 gboolean      _sbx_bwrap_placeholder_remove     (const char               *path,
                                                  gboolean                  is_directory,
                                                  const char               *content,
                                                  dev_t                     device,
                                                  ino_t                     inode,
                                                  GError                  **error);
+
+/* A descriptor that, for as long as it is open, keeps everybody from taking placeholders out of the
+ * directory that this one belongs in; or -1. */
+int           _sbx_bwrap_placeholder_hold       (const SbxBwrapPlaceholder *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxBwrapPlan, _sbx_bwrap_plan_unref)
 

@@ -15,6 +15,8 @@
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -25,6 +27,9 @@
  */
 
 #define MAX_NEUTRAL 64
+#define HOLD_TRIES 100
+#define HOLD_PAUSE_US 2000
+#define MARK_SECONDS 0x736278   /* in March 1970 */
 
 typedef enum
 {
@@ -96,6 +101,28 @@ has_content (int         directory_fd,
          memcmp (g_bytes_get_data (found, NULL), content, length) == 0;
 }
 
+/* What a session makes has a time that nothing else has: another one, whose notes are kept in
+ * another place, knows it by that. */
+static gboolean
+is_marked (int         directory_fd,
+           const char *name)
+{
+  struct stat st;
+
+  return fstatat (directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+         st.st_mtim.tv_sec == MARK_SECONDS && st.st_mtim.tv_nsec == 0;
+}
+
+static void
+mark (int         directory_fd,
+      const char *name)
+{
+  const struct timespec times[] = { { .tv_sec = MARK_SECONDS }, { .tv_sec = MARK_SECONDS } };
+
+  /* Without it only sessions of the same data directory know whose it is. */
+  (void) utimensat (directory_fd, name, times, AT_SYMLINK_NOFOLLOW);
+}
+
 static void
 add_placeholder (SbxBwrapBuilder *self,
                  int              git_fd,
@@ -110,6 +137,7 @@ add_placeholder (SbxBwrapBuilder *self,
   placeholder->is_directory = guard->is_directory;
   placeholder->content = g_strdup (guard->content);
   placeholder->exists = exists;
+  placeholder->marked = exists && is_marked (git_fd, guard->name);
   g_ptr_array_add (self->plan->placeholders, placeholder);
 }
 
@@ -245,6 +273,9 @@ make_one (SbxBwrapPlaceholder  *self,
       done = fd >= 0 && write (fd, self->content, length) == (gssize) length;
     }
 
+  if (done)
+    mark (self->directory_fd, name);
+
   if (done && fstatat (self->directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
     {
       self->made = TRUE;
@@ -259,6 +290,7 @@ make_one (SbxBwrapPlaceholder  *self,
       const Guard guard = { name, GUARD_HOLD, self->is_directory, self->content };
 
       self->exists = is_neutral (self->directory_fd, &guard);
+      self->marked = self->exists && is_marked (self->directory_fd, name);
       if (self->exists)
         return TRUE;
 
@@ -270,6 +302,30 @@ make_one (SbxBwrapPlaceholder  *self,
                _("“%s”, which protects the repository, could not be made: %s"), shown,
                g_strerror (errno));
   return FALSE;
+}
+
+/* A session whose notes are kept elsewhere may have taken away what was there. */
+static void
+look_again (SbxBwrapPlan        *plan,
+            SbxBwrapPlaceholder *placeholder)
+{
+  const char *name = strrchr (placeholder->path, '/') + 1;
+  guint i;
+
+  for (i = 0; i < plan->mounts->len; i++)
+    {
+      SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, i);
+      struct stat st;
+
+      if (mount->kind != SBX_BWRAP_MOUNT_RO_BIND ||
+          strcmp (mount->destination, placeholder->path) != 0 ||
+          (fstatat (placeholder->directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           st.st_dev == mount->device && st.st_ino == mount->inode))
+        continue;
+
+      placeholder->exists = placeholder->marked = FALSE;
+      _sbx_clear_fd (&mount->source_fd);
+    }
 }
 
 /* Opens what is now there for its mount. */
@@ -313,12 +369,45 @@ _sbx_bwrap_plan_make_placeholders (SbxBwrapPlan  *self,
     {
       SbxBwrapPlaceholder *placeholder = g_ptr_array_index (self->placeholders, i);
 
+      if (placeholder->exists)
+        look_again (self, placeholder);
+
       if ((!placeholder->exists && !placeholder->made && !make_one (placeholder, error)) ||
           !open_for_mount (self, placeholder, error))
         return FALSE;
     }
 
   return TRUE;
+}
+
+/* Whoever takes placeholders away asks for the lock for itself alone. It is not a record lock: two
+ * sessions of one process have one each. */
+int
+_sbx_bwrap_placeholder_hold (const SbxBwrapPlaceholder *self)
+{
+  sbx_autofd int fd = openat (self->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  guint i;
+
+  for (i = 0; fd >= 0 && i < HOLD_TRIES; i++)
+    {
+      if (flock (fd, LOCK_SH | LOCK_NB) == 0)
+        return g_steal_fd (&fd);
+
+      /* Who takes away has it for a moment only; who keeps it, keeps away who takes away. */
+      g_usleep (HOLD_PAUSE_US);
+    }
+
+  return -1;
+}
+
+/* FALSE when another session needs what is in the directory. */
+static gboolean
+lock_alone (int  parent_fd,
+            int *lock_fd)
+{
+  *lock_fd = openat (parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+  return *lock_fd < 0 || flock (*lock_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 gboolean
@@ -331,9 +420,11 @@ _sbx_bwrap_placeholder_remove (const char  *path,
 {
   g_autofree char *parent = g_path_get_dirname (path);
   g_autofree char *name = g_path_get_basename (path);
+  g_autofree char *shown = _sbx_path_show (path);
   const char *relative = parent + strspn (parent, "/");
   sbx_autofd int root_fd = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   sbx_autofd int parent_fd = -1;
+  sbx_autofd int lock_fd = -1;
   struct stat st;
 
   parent_fd = _sbx_open_beneath (root_fd, relative[0] != '\0' ? relative : ".",
@@ -349,11 +440,18 @@ _sbx_bwrap_placeholder_remove (const char  *path,
                    : !S_ISREG (st.st_mode) || !has_content (parent_fd, name, content))
     return TRUE;
 
+  if (!lock_alone (parent_fd, &lock_fd))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY, _("“%s” is needed by another sandbox"),
+                   shown);
+      return FALSE;
+    }
+
   if (unlinkat (parent_fd, name, is_directory ? AT_REMOVEDIR : 0) == 0 ||
       errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST)
     return TRUE;
 
-  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "%s: %s", path,
+  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "“%s”: %s", shown,
                g_strerror (errno));
   return FALSE;
 }

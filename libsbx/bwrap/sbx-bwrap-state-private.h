@@ -37,6 +37,7 @@ typedef struct
   int   sessions_fd;    /* the directory that holds all sessions */
   int   dir_fd;
   int   lock_fd;
+  GArray *holds;        /* (element-type int) locks on the directories of the placeholders */
   guint noted : 1;          /* there is a note to undo */
 } SbxBwrapState;
 

@@ -324,6 +324,7 @@ _sbx_bwrap_state_free (SbxBwrapState *self)
   if (self->lock_fd >= 0)
     _sbx_lock_release (g_steal_fd (&self->lock_fd));
 
+  g_clear_pointer (&self->holds, g_array_unref);
   _sbx_clear_fd (&self->dir_fd);
   _sbx_clear_fd (&self->sessions_fd);
   g_free (self->data_path);
@@ -332,6 +333,40 @@ _sbx_bwrap_state_free (SbxBwrapState *self)
   g_free (self->tmp_path);
   g_free (self->home_path);
   g_free (self);
+}
+
+static void
+clear_hold (gpointer data)
+{
+  _sbx_clear_fd (data);
+}
+
+/* Has sessions whose notes are kept elsewhere leave the placeholders alone. One lock for each
+ * directory, in which the placeholders of the plan are neighbours. */
+static void
+hold (SbxBwrapState *self,
+      SbxBwrapPlan  *plan)
+{
+  struct stat last = { 0 };
+
+  self->holds = g_array_new (FALSE, FALSE, sizeof (int));
+  g_array_set_clear_func (self->holds, clear_hold);
+
+  for (guint i = 0; i < plan->placeholders->len; i++)
+    {
+      const SbxBwrapPlaceholder *placeholder = g_ptr_array_index (plan->placeholders, i);
+      struct stat info;
+      int fd;
+
+      if (fstat (placeholder->directory_fd, &info) != 0 ||
+          (info.st_dev == last.st_dev && info.st_ino == last.st_ino))
+        continue;
+
+      last = info;
+      fd = _sbx_bwrap_placeholder_hold (placeholder);
+      if (fd >= 0)
+        g_array_append_val (self->holds, fd);
+    }
 }
 
 gboolean
@@ -348,9 +383,27 @@ _sbx_bwrap_state_place (SbxBwrapState  *self,
     return FALSE;
 
   self->noted = noted;
+  hold (self, plan);
 
   return _sbx_bwrap_plan_make_placeholders (plan, error) &&
          _sbx_bwrap_note_write (self->sessions_fd, self->dir_fd, plan, &noted, error);
+}
+
+/* What another session needs is that one's to take away, whose notes say so too. */
+static gboolean
+undo (SbxBwrapState  *self,
+      GError        **error)
+{
+  g_autoptr(GError) reason = NULL;
+
+  g_clear_pointer (&self->holds, g_array_unref);
+
+  if (!self->noted || _sbx_bwrap_note_undo (self->sessions_fd, self->id, &reason) ||
+      g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_BUSY))
+    return TRUE;
+
+  g_propagate_error (error, g_steal_pointer (&reason));
+  return FALSE;
 }
 
 gboolean
@@ -358,7 +411,7 @@ _sbx_bwrap_state_remove (SbxBwrapState  *self,
                          GCancellable   *cancellable,
                          GError        **error)
 {
-  if ((!self->noted || _sbx_bwrap_note_undo (self->sessions_fd, self->id, error)) &&
+  if (undo (self, error) &&
       _sbx_bwrap_state_delete (self->sessions_fd, self->id, cancellable, error))
     {
       self->noted = FALSE;

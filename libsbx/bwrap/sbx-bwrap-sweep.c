@@ -93,9 +93,15 @@ sweep_one (int            sessions_fd,
     }
 
   /* While anything runs inside, what protects the host from it has to stay. */
-  done = !_sbx_bwrap_state_is_alive (dir_fd) && _sbx_bwrap_note_undo (sessions_fd, id, error) &&
-         _sbx_bwrap_state_delete (sessions_fd, id, cancellable, error);
+  done = !_sbx_bwrap_state_is_alive (dir_fd) &&
+         _sbx_bwrap_note_undo (sessions_fd, id, &local_error) &&
+         _sbx_bwrap_state_delete (sessions_fd, id, cancellable, &local_error);
   _sbx_lock_release (lock);
+
+  /* Another session needs what this one made: it goes later. */
+  if (local_error != NULL && error != NULL &&
+      !g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_BUSY))
+    g_propagate_error (error, g_steal_pointer (&local_error));
 
   return done;
 }

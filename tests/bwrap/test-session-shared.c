@@ -110,6 +110,35 @@ test_placeholders (void)
   run_outside (place, "git fsck && test -z \"$(git status --short)\"");
 }
 
+/* Two programs of one user may keep their data in different places, and root has one of its own. */
+static void
+test_placeholders_of_strangers (void)
+{
+  g_autoptr(Place) place = place_new ();
+  g_autoptr(SbxSession) first = NULL;
+  g_autoptr(SbxSession) second = NULL;
+  g_autofree char *elsewhere = g_build_filename (place->root, "elsewhere", NULL);
+  g_autofree char *output = NULL;
+
+  run_outside (place, "git init -q .; rm -r .git/info; mkdir .git/modules");
+  first = place_open (place);
+  sbx_bwrap_provider_set_data_dir (place->provider, elsewhere);
+  second = place_open (place);
+
+  close_session (first);
+  output = shell_output (second, "for i in commondir config.worktree gitdir; do "
+                                 "(echo x > .git/$i) 2> /dev/null && echo planted $i; done; "
+                                 "for i in modules info hooks; do mkdir .git/$i/x 2> /dev/null && "
+                                 "echo planted in $i; done; true");
+  g_assert_cmpstr (output, ==, "");
+  g_assert_true (is_there (place, ".git/commondir"));
+
+  close_session (second);
+  g_assert_false (is_there (place, ".git/commondir"));
+  g_assert_false (is_there (place, ".git/info"));
+  g_assert_true (is_there (place, ".git/modules"));
+}
+
 /* What the user has is the user's, even where it is the same as ours would be. */
 static void
 test_own_files (void)
@@ -328,6 +357,7 @@ main (int    argc,
   g_test_add_func ("/session/shared/home", test_home);
   g_test_add_func ("/session/shared/tmp", test_tmp);
   g_test_add_func ("/session/shared/placeholders", test_placeholders);
+  g_test_add_func ("/session/shared/placeholders-of-strangers", test_placeholders_of_strangers);
   g_test_add_func ("/session/shared/own-files", test_own_files);
   g_test_add_func ("/session/shared/clean", test_clean);
   g_test_add_func ("/session/shared/next-open-sweeps", test_next_open_sweeps);
