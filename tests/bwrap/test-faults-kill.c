@@ -16,6 +16,7 @@
 
 #define N_ROUNDS 34
 #define MAX_DELAY_US (100 * 1000)
+#define SLOW_US (2 * G_USEC_PER_SEC)
 #define DEADLINE_US (60 * G_USEC_PER_SEC)
 
 /* How the child of a host is called that has copies of all that the host had open. */
@@ -316,6 +317,7 @@ one_round (const Ground *ground,
   const guint delay = (guint) g_test_rand_int_range (0, MAX_DELAY_US);
   g_autofree char *what = g_strdup_printf ("round %u, %u µs", number, delay);
   const pid_t pid = start_victim (ground, victim);
+  const gint64 begin = g_get_monotonic_time ();
   int status;
 
   g_usleep (delay);
@@ -342,6 +344,8 @@ one_round (const Ground *ground,
     g_error ("%s: the host ended with %x", what, status);
   await_nothing (what);
   g_assert_cmpint (count_sessions (ground->data), ==, 0);
+  if (g_get_monotonic_time () - begin > SLOW_US)
+    g_test_message ("%s: %d ms", what, (int) (g_get_monotonic_time () - begin) / 1000);
 }
 
 static guint
