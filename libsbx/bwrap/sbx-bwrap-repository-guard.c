@@ -253,25 +253,61 @@ _sbx_bwrap_repository_guard (SbxBwrapBuilder  *self,
 }
 
 static gboolean
+write_whole (int         fd,
+             const char *content)
+{
+  const gsize length = strlen (content);
+  const gssize n = write (fd, content, length);
+
+  if (n >= 0 && n < (gssize) length)
+    errno = ENOSPC;
+
+  return n == (gssize) length;
+}
+
+/* What is half of it, as on a full disk, would keep git on the host from working: so it gets its
+ * name when it is whole. FALSE with errno. */
+static gboolean
+make_file (int         directory_fd,
+           const char *name,
+           const char *content)
+{
+  g_autofree char *path = NULL;
+  sbx_autofd int fd = openat (directory_fd, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644);
+  int errsv;
+
+  if (fd >= 0)
+    {
+      path = g_strdup_printf ("/proc/self/fd/%d", fd);
+      return write_whole (fd, content) &&
+             linkat (AT_FDCWD, path, directory_fd, name, AT_SYMLINK_FOLLOW) == 0;
+    }
+
+  /* Not every file system has files without a name. */
+  fd = openat (directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (fd < 0 || write_whole (fd, content))
+    return fd >= 0;
+
+  errsv = errno;
+  unlinkat (directory_fd, name, 0);
+  errno = errsv;
+
+  return FALSE;
+}
+
+static gboolean
 make_one (SbxBwrapPlaceholder  *self,
           GError              **error)
 {
   const char *name = strrchr (self->path, '/') + 1;
   g_autofree char *shown = NULL;
-  sbx_autofd int fd = -1;
   struct stat st;
   gboolean done;
 
   if (self->is_directory)
     done = mkdirat (self->directory_fd, name, 0755) == 0;
   else
-    {
-      const gsize length = strlen (self->content);
-
-      fd = openat (self->directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                   0644);
-      done = fd >= 0 && write (fd, self->content, length) == (gssize) length;
-    }
+    done = make_file (self->directory_fd, name, self->content);
 
   if (done)
     mark (self->directory_fd, name);

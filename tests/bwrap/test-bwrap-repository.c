@@ -4,6 +4,8 @@
 
 #include "config.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "bwrap-util.h"
@@ -453,6 +455,34 @@ test_placeholders (void)
                           "test -d .git/modules");
 }
 
+/* A disk that is full: nothing is left that git would stumble over. */
+static void
+test_half_written (void)
+{
+  g_auto(TestPlace) place = { 0 };
+  g_autoptr(SbxBwrapPlan) plan = NULL;
+  g_autoptr(GError) error = NULL;
+  g_autofree char *repo = NULL;
+  struct rlimit before, small;
+
+  test_place_init (&place);
+  repo = g_build_filename (place.work, "repo", NULL);
+  test_run_outside (place.work, MAKE_REPOSITORY);
+  plan = plan_writing (&place, repo, NULL);
+
+  g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  small = before;
+  small.rlim_cur = 1;
+  signal (SIGXFSZ, SIG_IGN);
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &small), ==, 0);
+  g_assert_false (_sbx_bwrap_plan_make_placeholders (plan, &error));
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  g_assert_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED);
+
+  test_run_outside (repo, "test ! -e .git/commondir; git status");
+  remove_placeholders (plan);
+}
+
 int
 main (int    argc,
       char **argv)
@@ -469,6 +499,7 @@ main (int    argc,
   g_test_add_func ("/bwrap/repository/pointers", test_pointers);
   g_test_add_func ("/bwrap/repository/pointer-of-a-fifo", test_pointer_of_a_fifo);
   g_test_add_func ("/bwrap/repository/placeholders", test_placeholders);
+  g_test_add_func ("/bwrap/repository/half-written", test_half_written);
 
   return g_test_run ();
 }
