@@ -13,6 +13,7 @@
 #include "bwrap/sbx-bwrap-session-environment-private.h"
 #include "bwrap/sbx-bwrap-session-private.h"
 #include "bwrap/sbx-bwrap-sweep-private.h"
+#include "bwrap/sbx-bwrap-user-dirs-private.h"
 #include "bwrap/sbx-seccomp-private.h"
 #include "core/sbx-error.h"
 #include "files/sbx-fd-private.h"
@@ -82,7 +83,8 @@ static gboolean
 check_program (Open    *open,
                GError **error)
 {
-  g_autofree char *found = _sbx_bwrap_probe_find (open->settings.program, g_get_home_dir (),
+  g_autofree char *home = _sbx_bwrap_dup_home ();
+  g_autofree char *found = _sbx_bwrap_probe_find (open->settings.program, home,
                                                   sbx_reach_get_write (open->reach), error);
 
   return found != NULL;
@@ -96,6 +98,7 @@ make_plan (Open          *open,
            GError       **error)
 {
   g_autofree char *init = find_init ();
+  g_autofree char *home = _sbx_bwrap_dup_home ();
   g_auto(SbxBwrapNoteLock) lock = _sbx_bwrap_note_lock (open->state->sessions_fd, error);
   SbxBwrapPlanInput input = {
     .cwd = sbx_reach_get_cwd (open->reach),
@@ -105,7 +108,7 @@ make_plan (Open          *open,
     .home_path = open->state->home_path,
     .init_path = init,
     .toolchain = open->toolchain,
-    .operator_home = g_get_home_dir (),
+    .operator_home = home,
     .data_path = open->settings.data_path,
   };
 
@@ -123,7 +126,7 @@ prepare (Open          *open,
          GCancellable  *cancellable,
          GError       **error)
 {
-  const char *home = g_get_home_dir ();
+  g_autofree char *home = _sbx_bwrap_dup_home ();
 
   _sbx_bwrap_sweep_once (open->settings.data_path, cancellable);
 

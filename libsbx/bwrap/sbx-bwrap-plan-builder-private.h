@@ -30,6 +30,7 @@ typedef struct
   SbxBwrapPlan            *plan;
   GPtrArray               *reach;       /* (element-type SbxBwrapReachPath), cwd first */
   char                    *home;        /* the operator's, real */
+  char                    *account_home; /* (nullable) the same, whatever HOME says */
   char                    *data_path;   /* of libsbx, real as far as it exists */
 } SbxBwrapBuilder;
 

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "bwrap/sbx-bwrap-plan-builder-private.h"
+#include "bwrap/sbx-bwrap-user-dirs-private.h"
 #include "core/sbx-error.h"
 #include "core/sbx-protection-private.h"
 #include "files/sbx-fd-private.h"
@@ -130,12 +131,15 @@ _sbx_bwrap_reach_check (SbxBwrapBuilder  *self,
                         GError          **error)
 {
   gboolean is_inside, contains;
+  gboolean contains_account = FALSE;
 
   if (!check_system (field, path, error))
     return FALSE;
 
   compare_with_tree (path, self->home, &is_inside, &contains);
-  if (contains)
+  if (self->account_home != NULL)
+    compare_with_tree (path, self->account_home, &is_inside, &contains_account);
+  if (contains || contains_account)
     return refuse (error, SBX_ERROR_REFUSED, field, path,
                    _("is or contains the home directory, with every key and token in it; "
                      "name the project directory that is needed"));
@@ -323,12 +327,14 @@ _sbx_bwrap_reach_resolve (SbxBwrapBuilder  *self,
 {
   const SbxBwrapPlanInput *input = self->input;
   g_autofree char *data_path = NULL;
+  g_autofree char *home = NULL;
+  g_autofree char *account_home = _sbx_bwrap_dup_account_home ();
 
-  data_path = input->data_path != NULL ? g_strdup (input->data_path)
-                                       : g_build_filename (g_get_user_data_dir (), "libsbx", NULL);
+  data_path = input->data_path != NULL ? g_strdup (input->data_path) : _sbx_bwrap_dup_data_dir ();
+  home = input->operator_home != NULL ? g_strdup (input->operator_home) : _sbx_bwrap_dup_home ();
   self->data_path = resolve_own (data_path);
-  self->home = resolve_own (input->operator_home != NULL ? input->operator_home
-                                                         : g_get_home_dir ());
+  self->home = resolve_own (home);
+  self->account_home = account_home != NULL ? resolve_own (account_home) : NULL;
 
   return add_path (self, "cwd", SBX_BWRAP_ORIGIN_CWD, input->cwd, error) &&
          add_paths (self, "read", SBX_BWRAP_ORIGIN_READ, input->read, error) &&

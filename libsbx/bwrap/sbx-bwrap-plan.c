@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "bwrap/sbx-bwrap-plan-builder-private.h"
+#include "bwrap/sbx-bwrap-user-dirs-private.h"
 #include "core/sbx-error.h"
 #include "files/sbx-fd-private.h"
 #include "files/sbx-open-private.h"
@@ -163,14 +164,14 @@ add_session (SbxBwrapBuilder  *self,
       !add_var_tmp (self, error))
     return FALSE;
 
-  if (self->input->operator_home != NULL)
-    config_home = g_build_filename (self->input->operator_home, ".config", NULL);
+  config_home = self->input->operator_home != NULL
+                  ? g_build_filename (self->input->operator_home, ".config", NULL)
+                  : _sbx_bwrap_dup_config_dir ();
 
   git_config = _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_FILE, SBX_BWRAP_ORIGIN_SESSION,
                                        SBX_BWRAP_GIT_CONFIG, NULL, "the operator's name for git");
   git_config->content =
-    _sbx_bwrap_base_make_git_config (self->home,
-                                     config_home != NULL ? config_home : g_get_user_config_dir ());
+    _sbx_bwrap_base_make_git_config (self->home, config_home);
   return TRUE;
 }
 
@@ -253,6 +254,7 @@ builder_clear (SbxBwrapBuilder *self)
 {
   g_clear_pointer (&self->reach, g_ptr_array_unref);
   g_clear_pointer (&self->home, g_free);
+  g_clear_pointer (&self->account_home, g_free);
   g_clear_pointer (&self->data_path, g_free);
 }
 

@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-plan-builder-private.h"
 #include "bwrap/sbx-bwrap-probe-private.h"
 #include "bwrap/sbx-bwrap-probe-run-private.h"
+#include "bwrap/sbx-bwrap-user-dirs-private.h"
 #include "core/sbx-error.h"
 #include "core/sbx-protection-private.h"
 #include "files/sbx-fd-private.h"
@@ -137,6 +138,7 @@ _sbx_bwrap_probe_find (const char          *explicit_path,
                        const char * const  *write,
                        GError             **error)
 {
+  g_autofree char *own_home = NULL;
   g_autofree char *path = NULL;
 
   if (explicit_path != NULL)
@@ -153,7 +155,8 @@ _sbx_bwrap_probe_find (const char          *explicit_path,
       return NULL;
     }
 
-  if (!check_program (path, home != NULL ? home : g_get_home_dir (), write, error))
+  own_home = home == NULL ? _sbx_bwrap_dup_home () : NULL;
+  if (!check_program (path, home != NULL ? home : own_home, write, error))
     return NULL;
 
   return g_steal_pointer (&path);
@@ -207,7 +210,7 @@ recall (const Identity  *identity,
 static int
 open_cache_directory (gboolean make)
 {
-  const char *path = g_get_user_cache_dir ();
+  g_autofree char *path = _sbx_bwrap_dup_cache_dir ();
   sbx_autofd int fd = -1;
 
   if (make)

@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-provider.h"
 
 #include "bwrap/sbx-bwrap-open-private.h"
+#include "bwrap/sbx-bwrap-user-dirs-private.h"
 #include "core/sbx-library-private.h"
 #include "core/sbx-open-request.h"
 #include "core/sbx-sync-private.h"
@@ -221,7 +222,7 @@ sbx_bwrap_provider_class_init (SbxBwrapProviderClass *klass)
 static void
 sbx_bwrap_provider_init (SbxBwrapProvider *self)
 {
-  self->settings.data_path = g_build_filename (g_get_user_data_dir (), "libsbx", NULL);
+  self->settings.data_path = _sbx_bwrap_dup_data_dir ();
 }
 
 /**
@@ -298,8 +299,7 @@ sbx_bwrap_provider_set_data_dir (SbxBwrapProvider *self,
   g_return_if_fail (SBX_IS_BWRAP_PROVIDER (self));
   g_return_if_fail (data_dir == NULL || g_path_is_absolute (data_dir));
 
-  path = data_dir != NULL ? g_strdup (data_dir)
-                          : g_build_filename (g_get_user_data_dir (), "libsbx", NULL);
+  path = data_dir != NULL ? g_strdup (data_dir) : _sbx_bwrap_dup_data_dir ();
   if (g_strcmp0 (self->settings.data_path, path) == 0)
     return;
 

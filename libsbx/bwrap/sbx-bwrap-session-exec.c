@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-session-private.h"
 
 #include "bwrap/sbx-bwrap-toolchain-private.h"
+#include "bwrap/sbx-bwrap-user-dirs-private.h"
 #include "core/sbx-command.h"
 #include "core/sbx-environment-private.h"
 #include "core/sbx-error.h"
@@ -117,8 +118,8 @@ static char *
 describe_missing (const char *program)
 {
   g_autofree char *quoted = _sbx_text_quote (program);
-  g_autofree char *found = _sbx_bwrap_toolchain_find (program, g_getenv ("PATH"),
-                                                      g_get_home_dir ());
+  g_autofree char *home = _sbx_bwrap_dup_home ();
+  g_autofree char *found = _sbx_bwrap_toolchain_find (program, g_getenv ("PATH"), home);
   g_autofree char *where = found != NULL ? _sbx_text_quote (found) : NULL;
 
   if (where != NULL)

@@ -6,6 +6,7 @@ import datetime
 import errno
 import json
 import os
+import pwd
 import re
 import resource
 import stat
@@ -39,6 +40,23 @@ class Status(ToolTest):
 
     def test_in_time(self):
         self.assert_status(self.tool("run", "--timeout", "60", "--", "sh", "-c", "exit 3"), 3)
+
+    def test_home_of_the_account(self):
+        """What HOME says does not give away the home directory of the account."""
+        home = os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)
+        if not os.path.isdir(home):
+            home = "/"
+        for value in ("", "relative", self.dir):
+            with self.subTest(value):
+                self.assert_status(self.tool("run", "--read", home, "--", "true",
+                                             env=dict(self.env, HOME=value)), 125, home)
+
+    def test_relative_directories(self):
+        """They count as unset: what is in the working directory is nothing to believe in."""
+        env = dict(self.env, HOME=self.dir, XDG_DATA_HOME="data", XDG_CACHE_HOME="cache")
+        self.assert_status(self.tool("run", "--", "true", env=env), 0)
+        self.assertEqual(os.listdir(self.work), [])
+        self.assertIn("libsbx", os.listdir(os.path.join(self.dir, ".local", "share")))
 
     def test_not_found(self):
         self.assert_status(self.tool("run", "--", "no-such-program"), 127, "no-such-program")
