@@ -147,7 +147,9 @@ read_cb (GObject      *object,
   if (g_bytes_get_size (bytes) > 0)
     g_subprocess_force_exit (self->process);
 
-  g_subprocess_wait_async (self->process, cancellable, wait_cb, g_steal_pointer (&task));
+  /* Not with the cancellable: to cancel a wait at the moment of the end is not safe, and that is at
+   * hand, or the deadline. */
+  g_subprocess_wait_async (self->process, NULL, wait_cb, g_steal_pointer (&task));
 }
 
 void

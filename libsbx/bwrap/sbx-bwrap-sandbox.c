@@ -153,6 +153,13 @@ give_up_cb (gpointer user_data)
   return G_SOURCE_REMOVE;
 }
 
+/* Waits for the end of bwrap, for as long as that takes: cancelling such a wait is not safe at the
+ * moment of the end, which comes in a thread of GLib's. What it is for may be over before. */
+typedef struct
+{
+  GTask *task;         /* not owned; %NULL when nobody wants to know any more */
+} EndWatch;
+
 /* What is needed until the sandbox is up: bwrap has been started, by a thread since that takes a
  * while, and process 1 has confirmed its mounts. */
 typedef struct
@@ -169,17 +176,26 @@ typedef struct
   GSource         *limit;
   GSource         *outer;
   GSource         *orphan;
-  GCancellable    *watch;         /* of the end of bwrap */
+  EndWatch        *watch;         /* not owned */
 } Start;
+
+static void
+forget_end (Start *start)
+{
+  if (start->watch != NULL)
+    start->watch->task = NULL;
+
+  start->watch = NULL;
+}
 
 static void
 start_free (Start *start)
 {
+  forget_end (start);
   clear_source (&start->limit);
   clear_source (&start->outer);
   clear_source (&start->orphan);
   g_clear_object (&start->inner);
-  g_clear_object (&start->watch);
   g_clear_error (&start->spawn_error);
   g_clear_error (&start->setup_error);
   g_clear_pointer (&start->plan, _sbx_bwrap_plan_unref);
@@ -236,7 +252,7 @@ continue_start (GTask *task)
   if (!start->spawned || !start->set_up)
     return;
 
-  g_cancellable_cancel (start->watch);
+  forget_end (start);
   clear_source (&start->limit);
   clear_source (&start->outer);
   clear_source (&start->orphan);
@@ -285,12 +301,16 @@ bwrap_ended_early_cb (GObject      *object,
                       GAsyncResult *result,
                       gpointer      user_data)
 {
-  g_autoptr(GTask) task = G_TASK (user_data);
-  Start *start = g_task_get_task_data (task);
+  g_autofree EndWatch *watch = user_data;
+  Start *start;
 
   g_subprocess_wait_finish (G_SUBPROCESS (object), result, NULL);
-  if (!g_task_get_completed (task) && start->orphan == NULL)
-    start->orphan = give_up_after (task, start, ORPHAN_GRACE_MS);
+  if (watch->task == NULL)
+    return;
+
+  start = g_task_get_task_data (watch->task);
+  start->orphan = give_up_after (watch->task, start, ORPHAN_GRACE_MS);
+  forget_end (start);
 }
 
 static gboolean
@@ -357,8 +377,9 @@ spawned_cb (GObject      *object,
   if (g_task_propagate_boolean (G_TASK (result), &start->spawn_error))
     {
       self->tail = _sbx_stderr_tail_new (g_subprocess_get_stderr_pipe (self->bwrap));
-      g_subprocess_wait_async (self->bwrap, start->watch, bwrap_ended_early_cb,
-                               g_object_ref (task));
+      start->watch = g_new0 (EndWatch, 1);
+      start->watch->task = task;
+      g_subprocess_wait_async (self->bwrap, NULL, bwrap_ended_early_cb, start->watch);
     }
   else
     {
@@ -378,7 +399,6 @@ watch_start (GTask *task,
 
   start->inner = g_cancellable_new ();
   start->limit = give_up_after (task, start, START_LIMIT_MS);
-  start->watch = g_cancellable_new ();
 
   if (cancellable != NULL)
     {
