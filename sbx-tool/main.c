@@ -104,7 +104,8 @@ make_help (void)
 static int
 run_global (const char *argument)
 {
-  if (g_strcmp0 (argument, "--help") == 0 || g_strcmp0 (argument, "-h") == 0)
+  if (g_strcmp0 (argument, "--help") == 0 || g_strcmp0 (argument, "-h") == 0 ||
+      g_strcmp0 (argument, "help") == 0)
     {
       g_autofree char *help = make_help ();
 

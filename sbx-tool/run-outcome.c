@@ -48,7 +48,7 @@ tool_outcome_get_message (SbxExecResult        *result,
   switch (sbx_exec_result_get_outcome (result))
     {
     case SBX_EXEC_OUTCOME_TIMED_OUT:
-      return g_strdup_printf (_("%s: ended after %.10g seconds, as --timeout says"),
+      return g_strdup_printf (_("%s: its time of %.10g s was over (--timeout), and it was ended"),
                               options->argv[0], options->timeout_ms / 1000.0);
 
     case SBX_EXEC_OUTCOME_NOT_STARTED:

@@ -6,6 +6,7 @@
 
 #include "bwrap/sbx-bwrap-open-private.h"
 
+#include "bwrap/sbx-bwrap-init-program-private.h"
 #include "bwrap/sbx-bwrap-note-private.h"
 #include "bwrap/sbx-bwrap-plan-private.h"
 #include "bwrap/sbx-bwrap-probe-private.h"
@@ -36,6 +37,7 @@ typedef struct
   SbxBwrapSettings   settings;
   SbxReach          *reach;
 
+  char              *init;          /* the program of process 1 */
   char              *found;         /* bubblewrap */
   SbxBwrapProgram   *program;
   SbxBwrapToolchain *toolchain;
@@ -57,6 +59,7 @@ open_free (Open *open)
   g_clear_pointer (&open->plan, _sbx_bwrap_plan_unref);
   g_clear_error (&open->error);
   g_free (open->found);
+  g_free (open->init);
   g_free (open->settings.program);
   g_free (open->settings.data_path);
   g_free (open);
@@ -68,28 +71,6 @@ open_get_cancellable (Open *open)
   return sbx_invocation_get_cancellable (SBX_INVOCATION (open->invocation));
 }
 
-/* The program of process 1. The environment variable is for a build that is not installed. */
-static char *
-find_init (void)
-{
-  const char *from_environment = g_getenv ("SBX_INIT");
-
-  return from_environment != NULL ? g_strdup (from_environment)
-                                  : g_build_filename (SBX_LIBEXECDIR, "sbx-init", NULL);
-}
-
-/* Asked after the plan, which knows better what is wrong with a path that holds everything. */
-static gboolean
-check_program (Open    *open,
-               GError **error)
-{
-  g_autofree char *home = _sbx_bwrap_dup_home ();
-  g_autofree char *found = _sbx_bwrap_probe_find (open->settings.program, home,
-                                                  sbx_reach_get_write (open->reach), error);
-
-  return found != NULL;
-}
-
 /* Holds the lock on the notes from before the repositories are looked at until what they lack was
  * made, so that no other session makes or removes the same in between. */
 static gboolean
@@ -97,7 +78,6 @@ make_plan (Open          *open,
            GCancellable  *cancellable,
            GError       **error)
 {
-  g_autofree char *init = find_init ();
   g_autofree char *home = _sbx_bwrap_dup_home ();
   g_auto(SbxBwrapNoteLock) lock = _sbx_bwrap_note_lock (open->state->sessions_fd, error);
   SbxBwrapPlanInput input = {
@@ -106,7 +86,7 @@ make_plan (Open          *open,
     .write = sbx_reach_get_write (open->reach),
     .tmp_path = open->state->tmp_path,
     .home_path = open->state->home_path,
-    .init_path = init,
+    .init_path = open->init,
     .toolchain = open->toolchain,
     .operator_home = home,
     .data_path = open->settings.data_path,
@@ -129,6 +109,10 @@ prepare (Open          *open,
   g_autofree char *home = _sbx_bwrap_dup_home ();
 
   _sbx_bwrap_sweep_once (open->settings.data_path, cancellable);
+
+  open->init = _sbx_bwrap_find_init_program (error);
+  if (open->init == NULL)
+    return FALSE;
 
   open->found = _sbx_bwrap_probe_find (open->settings.program, home, NULL, error);
   if (open->found == NULL)

@@ -6,14 +6,36 @@
 
 #include "bwrap/sbx-bwrap-provider.h"
 
+#include "bwrap/sbx-bwrap-init-program-private.h"
 #include "bwrap/sbx-bwrap-probe-private.h"
 #include "bwrap/sbx-bwrap-sweep-private.h"
 #include "bwrap/sbx-finding-private.h"
 #include "core/sbx-sync-private.h"
 
+#include <glib/gi18n-lib.h>
+
 /*
  * What a provider does besides opening sandboxes: looking at the machine, and cleaning up.
  */
+
+/* Without it nothing begins, whatever the machine allows. */
+static void
+append_init (GListStore *model)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *path = _sbx_bwrap_find_init_program (&error);
+  g_autoptr(SbxFinding) finding = NULL;
+
+  if (path != NULL)
+    finding = _sbx_finding_new ("init", SBX_FINDING_LEVEL_GOOD,
+                                _("The program that every sandbox begins with is there."), NULL);
+  else
+    finding = _sbx_finding_new ("init", SBX_FINDING_LEVEL_BLOCKING, error->message,
+                                _("Install libsbx, or use it in the environment of “meson "
+                                  "devenv”; SBX_INIT names the program elsewhere."));
+
+  g_list_store_append (model, finding);
+}
 
 static GListModel *
 to_model (GPtrArray *findings)
@@ -31,6 +53,8 @@ to_model (GPtrArray *findings)
 
       g_list_store_append (model, finding);
     }
+
+  append_init (model);
 
   return G_LIST_MODEL (model);
 }
