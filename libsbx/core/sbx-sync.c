@@ -20,7 +20,7 @@ struct _SbxSync
 typedef struct
 {
   GMainContext *context;
-  GThread      *thread;    /* that it was made in; only ever compared */
+  GThread      *thread;    /* that it was made in; owned, or another could be taken for it */
 } SbxHome;
 
 static G_DEFINE_QUARK (sbx-home, sbx_home)
@@ -31,6 +31,7 @@ home_free (gpointer data)
   SbxHome *home = data;
 
   g_main_context_unref (home->context);
+  g_thread_unref (home->thread);
   g_free (home);
 }
 
@@ -43,7 +44,7 @@ home_of (GObject *object)
     {
       home = g_new0 (SbxHome, 1);
       home->context = g_main_context_ref_thread_default ();
-      home->thread = g_thread_self ();
+      home->thread = g_thread_ref (g_thread_self ());
       g_object_set_qdata_full (object, sbx_home_quark (), home, home_free);
     }
 
