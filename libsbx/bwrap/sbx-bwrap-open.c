@@ -71,6 +71,18 @@ open_get_cancellable (Open *open)
   return sbx_invocation_get_cancellable (SBX_INVOCATION (open->invocation));
 }
 
+/* Asked after the plan, which knows better what is wrong with a path that holds everything. */
+static gboolean
+check_program (Open    *open,
+               GError **error)
+{
+  g_autofree char *home = _sbx_bwrap_dup_home ();
+  g_autofree char *found = _sbx_bwrap_probe_find (open->settings.program, home,
+                                                  sbx_reach_get_write (open->reach), error);
+
+  return found != NULL;
+}
+
 /* Holds the lock on the notes from before the repositories are looked at until what they lack was
  * made, so that no other session makes or removes the same in between. */
 static gboolean
