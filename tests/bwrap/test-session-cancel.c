@@ -370,10 +370,11 @@ test_files (void)
   for (guint i = 0; i < G_N_ELEMENTS (verbs); i++)
     cancel_everywhere (&verbs[i], G_OBJECT (session));
 
-  /* No half-written file is left under any name. */
+  /* No half-written file is left under any name. A whole one may be, if the kill came between its
+   * two names. */
   g_assert_cmpint (count_inside (session), ==, 0);
-  left = shell_output (session, "ls -A");
-  g_assert_true (*left == '\0' || strcmp (left, "path\n") == 0);
+  left = shell_output (session, "ls -A | grep -v -x -e path -e '\\.sbx-[0-9a-f]*'; true");
+  g_assert_cmpstr (left, ==, "");
   close_session (session);
 }
 
