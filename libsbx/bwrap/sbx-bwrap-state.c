@@ -210,6 +210,17 @@ claim_directory (SbxBwrapState  *self,
   return FALSE;
 }
 
+/* A command may have taken its home away from itself; the next one needs it. */
+static void
+give_back_home (int fd)
+{
+  struct stat info;
+
+  if (fstatat (fd, "home", &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR (info.st_mode) &&
+      (info.st_mode & 0700) != 0700)
+    fchmodat (fd, "home", (info.st_mode & 0777) | 0700, 0);
+}
+
 /* The home of a project is named by the project's real path, so that nobody has to keep a list. */
 static char *
 open_project_home (SbxBwrapState  *self,
@@ -245,6 +256,7 @@ open_project_home (SbxBwrapState  *self,
       !_sbx_write_staged (fd, "project", project, 0600, error))
     return NULL;
 
+  give_back_home (fd);
   home_fd = _sbx_make_dirs_beneath (fd, "home", 0700, error);
   if (home_fd < 0)
     return NULL;

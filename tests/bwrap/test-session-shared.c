@@ -61,6 +61,24 @@ test_home (void)
   close_session (third);
 }
 
+static void
+test_home_without_rights (void)
+{
+  g_autoptr(Place) place = place_new ();
+  g_autoptr(SbxSession) first = place_open (place);
+  g_autoptr(SbxSession) second = NULL;
+  g_autofree char *taken = shell_output (first, "echo kept > ~/file; chmod 0 ~; stat -c %a ~");
+  g_autofree char *seen = NULL;
+
+  g_assert_cmpstr (taken, ==, "0\n");
+  close_session (first);
+
+  second = place_open (place);
+  seen = shell_output (second, "cat ~/file");
+  g_assert_cmpstr (seen, ==, "kept\n");
+  close_session (second);
+}
+
 /* /tmp is each session's own, and nobody else's on this machine. */
 static void
 test_tmp (void)
@@ -355,6 +373,7 @@ main (int    argc,
   adopt_orphans ();
 
   g_test_add_func ("/session/shared/home", test_home);
+  g_test_add_func ("/session/shared/home-without-rights", test_home_without_rights);
   g_test_add_func ("/session/shared/tmp", test_tmp);
   g_test_add_func ("/session/shared/placeholders", test_placeholders);
   g_test_add_func ("/session/shared/placeholders-of-strangers", test_placeholders_of_strangers);
