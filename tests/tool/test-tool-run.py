@@ -30,7 +30,7 @@ class Status(ToolTest):
 
     def test_timeout(self):
         result = self.tool("run", "--timeout", "0.3", "--", "sh", "-c", "echo first; sleep 600")
-        self.assert_status(result, 124, "0.3 seconds")
+        self.assert_status(result, 124, "0.3 s")
         self.assertEqual(result.stdout, b"first\n")
 
     def test_timeout_ends_the_stubborn(self):

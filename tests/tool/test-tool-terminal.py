@@ -182,7 +182,7 @@ class Interactive(ToolTest):
         terminal = self.terminal("echo ready; exec sleep 600", "--timeout", "0.5")
         status, shown = terminal.wait()
         self.assertEqual(status, 124)
-        self.assertTrue(shown.endswith(b"--timeout says\r\n"), shown)
+        self.assertTrue(shown.endswith(b"(--timeout), and it was ended\r\n"), shown)
         self.assertEqual(terminal.get_settings(), terminal.settings)
 
     def test_record(self):
