@@ -185,6 +185,20 @@ is_writable_without_capabilities (const struct stat *st)
   return (mode & wanted) == wanted;
 }
 
+/* This runs in worker threads, where the answer of getpwuid() would be shared. */
+static char *
+dup_user_name (uid_t uid)
+{
+  char buffer[4096];
+  struct passwd entry;
+  struct passwd *found = NULL;
+
+  if (getpwuid_r (uid, &entry, buffer, sizeof buffer, &found) == 0 && found != NULL)
+    return g_strdup (found->pw_name);
+
+  return g_strdup_printf ("%u", (guint) uid);
+}
+
 /* Opening narrower than asked is not an option. Root outside is not root inside. */
 static gboolean
 check_writable (const SbxBwrapReachPath  *path,
@@ -193,7 +207,6 @@ check_writable (const SbxBwrapReachPath  *path,
   g_autofree char *proc_path = g_strdup_printf ("/proc/self/fd/%d", path->fd);
   g_autofree char *shown = _sbx_path_show (path->path);
   g_autofree char *owner = NULL;
-  struct passwd *pw;
 
   if (faccessat (AT_FDCWD, proc_path, W_OK, AT_EACCESS) < 0 && errno == EROFS)
     return refuse (error, SBX_ERROR_NOT_ENFORCEABLE, path->field, path->path,
@@ -207,8 +220,7 @@ check_writable (const SbxBwrapReachPath  *path,
                       : is_writable_without_capabilities (&path->st))
     return TRUE;
 
-  pw = getpwuid (path->st.st_uid);
-  owner = pw != NULL ? g_strdup (pw->pw_name) : g_strdup_printf ("%u", (guint) path->st.st_uid);
+  owner = dup_user_name (path->st.st_uid);
 
   if (geteuid () == 0)
     g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_ENFORCEABLE,
