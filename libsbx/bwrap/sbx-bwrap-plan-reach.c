@@ -172,9 +172,10 @@ is_in_group (gid_t gid)
 
 /* What @st's mode lets this user do without any capability, as inside. */
 static gboolean
-is_writable_without_capabilities (const struct stat *st)
+allows_without_capabilities (const struct stat *st,
+                             int                access_mode)
 {
-  const mode_t wanted = S_ISDIR (st->st_mode) ? 3 : 2;
+  const mode_t wanted = (mode_t) access_mode;
   mode_t mode = st->st_mode;
 
   if (st->st_uid == geteuid ())
@@ -199,7 +200,48 @@ dup_user_name (uid_t uid)
   return g_strdup_printf ("%u", (guint) uid);
 }
 
+/* An access control list may say more than the mode: asked of the kernel where it knows. */
+static gboolean
+may_access (const SbxBwrapReachPath *path,
+            int                      access_mode)
+{
+  g_autofree char *proc_path = g_strdup_printf ("/proc/self/fd/%d", path->fd);
+
+  /* A directory is of no use without what lies in it. */
+  if (S_ISDIR (path->st.st_mode))
+    access_mode |= X_OK;
+
+  return geteuid () != 0 ? faccessat (AT_FDCWD, proc_path, access_mode, AT_EACCESS) == 0
+                         : allows_without_capabilities (&path->st, access_mode);
+}
+
 /* Opening narrower than asked is not an option. Root outside is not root inside. */
+static gboolean
+check_readable (const SbxBwrapReachPath  *path,
+                GError                  **error)
+{
+  g_autofree char *shown = NULL;
+  g_autofree char *owner = NULL;
+
+  if (may_access (path, R_OK))
+    return TRUE;
+
+  shown = _sbx_path_show (path->path);
+  owner = dup_user_name (path->st.st_uid);
+
+  if (geteuid () == 0)
+    g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_ENFORCEABLE,
+                 _("%s: “%s” belongs to %s, and in a sandbox root has no rights beyond those of an "
+                   "owner: run this as that user, with “sudo -u %s”"),
+                 path->field, shown, owner, owner);
+  else
+    g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_ENFORCEABLE,
+                 _("%s: “%s” belongs to %s and is not yours to read"),
+                 path->field, shown, owner);
+
+  return FALSE;
+}
+
 static gboolean
 check_writable (const SbxBwrapReachPath  *path,
                 GError                  **error)
@@ -215,9 +257,7 @@ check_writable (const SbxBwrapReachPath  *path,
   if (!SBX_PROTECTS (T29))
     return TRUE;
 
-  /* An access control list may say more than the mode: asked of the kernel where it knows. */
-  if (geteuid () != 0 ? faccessat (AT_FDCWD, proc_path, W_OK, AT_EACCESS) == 0
-                      : is_writable_without_capabilities (&path->st))
+  if (may_access (path, W_OK))
     return TRUE;
 
   owner = dup_user_name (path->st.st_uid);
@@ -304,6 +344,7 @@ add_path (SbxBwrapBuilder  *self,
                    _("is neither a directory nor a regular file"));
 
   return _sbx_bwrap_reach_check (self, field, resolved->path, error) &&
+         check_readable (resolved, error) &&
          (origin != SBX_BWRAP_ORIGIN_WRITE || check_writable (resolved, error));
 }
 

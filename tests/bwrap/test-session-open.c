@@ -278,6 +278,20 @@ test_forbidden (void)
 }
 
 static void
+test_not_readable (void)
+{
+  g_autoptr(Place) place = place_new ();
+  g_autofree char *path = make_dir (place, "closed");
+  g_autoptr(SbxReach) reach = sbx_reach_new (place->project);
+
+  /* A sandbox in which it cannot be read would be narrower than was asked for. */
+  g_assert_cmpint (chmod (path, 0300), ==, 0);
+  sbx_reach_add_read (reach, path);
+  assert_refused (place, reach, SBX_ERROR_NOT_ENFORCEABLE, "closed");
+  g_assert_cmpint (chmod (path, 0700), ==, 0);
+}
+
+static void
 test_not_writable (void)
 {
   g_autoptr(Place) place = place_new ();
@@ -348,6 +362,7 @@ main (int    argc,
   g_test_add_func ("/session/open/bytes", test_bytes);
   g_test_add_func ("/session/open/names", test_names);
   g_test_add_func ("/session/open/forbidden", test_forbidden);
+  g_test_add_func ("/session/open/not-readable", test_not_readable);
   g_test_add_func ("/session/open/not-writable", test_not_writable);
   g_test_add_func ("/session/open/cwd-of-a-command", test_cwd_of_a_command);
 
