@@ -596,6 +596,32 @@ test_wait_cancelled (void)
   g_assert_cmpint (sbx_exec_result_get_exit_code (result), ==, 5);
 }
 
+/* The end is on its way to a context of the caller's own when that cancels: it is not told twice. */
+static void
+test_wait_cancelled_late (void)
+{
+  g_autoptr(GMainContext) context = g_main_context_new ();
+  g_autoptr(TestSession) session = test_session_new (NULL);
+  g_autoptr(SbxProcess) process = start (session, test_start_and_keep, 0);
+  g_autoptr(GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr(GAsyncResult) waited = NULL;
+  g_autoptr(SbxExecResult) result = NULL;
+
+  g_main_context_push_thread_default (context);
+  sbx_process_wait_async (process, cancellable, test_store_result, &waited);
+  g_main_context_pop_thread_default (context);
+
+  sbx_exec_invocation_return_exited (SBX_EXEC_INVOCATION (session->kept), 5);
+  test_wait_for (sbx_process_get_state (process) == SBX_PROCESS_STATE_ENDED);
+  g_cancellable_cancel (cancellable);
+  while (g_main_context_iteration (context, FALSE))
+    continue;
+
+  g_assert_nonnull (waited);
+  result = sbx_process_wait_finish (process, waited, NULL);
+  g_assert_cmpint (sbx_exec_result_get_exit_code (result), ==, 5);
+}
+
 static gboolean
 kill_cb (SbxExecInvocation *invocation,
          int                signal_number,
@@ -724,6 +750,7 @@ main (int    argc,
   g_test_add_func ("/core/exec/cancel-not-started", test_cancel_not_started);
   g_test_add_func ("/core/exec/failure-and-wait", test_failure_and_wait);
   g_test_add_func ("/core/exec/wait-cancelled", test_wait_cancelled);
+  g_test_add_func ("/core/exec/wait-cancelled/late", test_wait_cancelled_late);
   g_test_add_func ("/core/exec/kill", test_kill);
   g_test_add_func ("/core/exec/kill/unhandled", test_kill_unhandled);
   g_test_add_func ("/core/exec/kept-call", test_kept_call);
