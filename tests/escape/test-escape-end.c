@@ -183,7 +183,7 @@ test_killed_host (void)
   g_assert_cmpint (kill (child, SIGKILL), ==, 0);
   g_assert_true (ended);
 
-  g_assert_true (g_str_has_prefix (words[3], g_get_tmp_dir ()));
+  g_assert_true (strstr (words[3], "/sbx-escape-") != NULL);
   remove = g_strdup_printf ("rm -rf --one-file-system '%s'", words[3]);
   escape_outside ("/", remove);
   alarm (0);
