@@ -364,7 +364,8 @@ test_descriptors (void)
   g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &before), ==, 0);
   while (g_main_context_iteration (NULL, FALSE))
     ;
-  g_assert_cmpint (count_descriptors (), ==, n_before);
+  /* What a worker of the first session still had open may be gone by now. */
+  g_assert_cmpint (count_descriptors (), <=, n_before);
   close_session (session);
 }
 
