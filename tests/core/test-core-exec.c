@@ -596,8 +596,7 @@ test_wait_cancelled (void)
   g_assert_cmpint (sbx_exec_result_get_exit_code (result), ==, 5);
 }
 
-/* The end is on its way to a context of the caller's own when that cancels: it is not told twice.
- * */
+/* The end is on its way to a context of the caller's own, and is not told a second time. */
 static void
 test_wait_cancelled_late (void)
 {
