@@ -139,21 +139,62 @@ class Doctor(ToolTest):
             self.assertIn(finding["level"], ("good", "weaker"))
             self.assertTrue(finding["id"] and finding["summary"])
 
-    def test_without_bubblewrap(self):
-        """An empty PATH and a fake /usr/bin/bwrap cannot be had here, but a broken one can."""
-        fake = self.write_file("bwrap", b"#!/bin/sh\nexit 1\n")
-        os.chmod(fake, 0o755)
-        script = ("mount --bind \"$1\" /usr/bin/bwrap && \"$2\" doctor --json; echo $?; "
-                  "\"$2\" run -- true; echo $?")
+    def crippled(self, crippling, *arguments):
+        """What doctor reports on a machine that lacks something, and whether run agrees."""
+        script = crippling + ' && { "$0" doctor --json; echo $?; "$0" run -- true; echo $?; }'
         process = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script,
-                                  "sh", fake, os.environ["SBX_TOOL"]], cwd=self.work, env=self.env,
+                                  os.environ["SBX_TOOL"], *arguments], cwd=self.work, env=self.env,
                                  capture_output=True, stdin=subprocess.DEVNULL)
         *report, status, run_status = process.stdout.splitlines()
-        self.assertEqual((status, run_status), (b"1", b"125"), process.stderr)
         report = json.loads(b"\n".join(report))
-        self.assertIs(report["blocked"], True)
-        self.assertIn("blocking", [finding["level"] for finding in report["findings"]])
-        self.assertIn(b"sbx-tool: ", process.stderr)
+        self.assertEqual((status, run_status), (b"1", b"125") if report["blocked"] else (b"0", b"0"),
+                         process.stderr)
+        blocking = [f for f in report["findings"] if f["level"] == "blocking"]
+        self.assertEqual(bool(blocking), report["blocked"])
+        for finding in blocking:
+            # What to do stands by itself, or behind what was found.
+            self.assertTrue(finding["remedy"] or "; " in finding["summary"], finding)
+        return blocking, process.stderr.decode()
+
+    def program(self, name, content, mode=0o755):
+        path = self.write_file(name, content)
+        os.chmod(path, mode)
+        return path
+
+    def test_broken_bubblewrap(self):
+        fake = self.program("bwrap", b"#!/bin/sh\nexit 1\n")
+        blocking, said = self.crippled('mount --bind "$1" /usr/bin/bwrap', fake)
+        self.assertTrue(blocking)
+        self.assertIn("sbx-tool: ", said)
+
+    def test_old_bubblewrap(self):
+        fake = self.program("bwrap", b"#!/bin/sh\necho 'usage: bwrap [OPTIONS...] COMMAND'\n"
+                                     b"echo '    --unshare-user   Create new user namespace'\n")
+        blocking, said = self.crippled('mount --bind "$1" /usr/bin/bwrap', fake)
+        self.assertIn("bubblewrap", [finding["id"] for finding in blocking])
+        self.assertIn("--as-pid-1", said)
+
+    def test_setuid_bubblewrap(self):
+        with open("/usr/bin/bwrap", "rb") as real:
+            copy = self.program("bwrap", real.read(), 0o4755)
+        blocking, said = self.crippled('mount --bind "$1" /usr/bin/bwrap', copy)
+        self.assertIn("bubblewrap", [finding["id"] for finding in blocking])
+        self.assertIn("setuid", said)
+
+    def test_no_user_namespaces(self):
+        blocking, said = self.crippled("echo 0 > /proc/sys/user/max_user_namespaces")
+        self.assertIn("user-namespaces", [finding["id"] for finding in blocking])
+        self.assertIn("max_user_namespaces", said)
+
+    def test_no_runtime_directory(self):
+        """Nothing of a sandbox needs one."""
+        blocking, _ = self.crippled("unset XDG_RUNTIME_DIR && mount -t tmpfs tmpfs /run")
+        self.assertEqual(blocking, [])
+
+    def test_no_init(self):
+        blocking, said = self.crippled('export SBX_INIT="$1"', "/nonexistent/sbx-init")
+        self.assertEqual([finding["id"] for finding in blocking], ["init"])
+        self.assertIn("/nonexistent/sbx-init", said)
 
     def test_colours(self):
         terminal = Terminal(self, "doctor")
