@@ -7,6 +7,7 @@
 #include "core/sbx-protection-private.h"
 #include "init/sbx-init-private.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -321,6 +322,19 @@ _sbx_init_execs_woken (void)
       begin_end (&execs[i]);
 }
 
+/* Of a stop and a continuation that wait the later one counts, as in the kernel: see signal(7). */
+static uint64_t
+get_undone_signals (uint32_t signal_number)
+{
+  const uint64_t stops = (1ull << (SIGSTOP - 1)) | (1ull << (SIGTSTP - 1)) |
+                         (1ull << (SIGTTIN - 1)) | (1ull << (SIGTTOU - 1));
+
+  if (signal_number == SIGCONT)
+    return stops;
+
+  return (stops & (1ull << (signal_number - 1))) != 0 ? 1ull << (SIGCONT - 1) : 0;
+}
+
 void
 _sbx_init_execs_signal (uint64_t id,
                         uint32_t signal_number)
@@ -336,6 +350,7 @@ _sbx_init_execs_signal (uint64_t id,
   bit = 1ull << (signal_number - 1);
 
   /* Whoever takes the bit out sends it: the supervisor when it has started the command, or we. */
+  __atomic_fetch_and (&slot->signals, ~get_undone_signals (signal_number), __ATOMIC_SEQ_CST);
   __atomic_fetch_or (&slot->signals, bit, __ATOMIC_SEQ_CST);
   if (SBX_INIT_GET (slot->started) && !SBX_INIT_GET (slot->ended) &&
       (__atomic_fetch_and (&slot->signals, ~bit, __ATOMIC_SEQ_CST) & bit) != 0)
