@@ -14,6 +14,7 @@
 #include "bwrap/sbx-bwrap-session-environment-private.h"
 #include "bwrap/sbx-bwrap-session-private.h"
 #include "bwrap/sbx-bwrap-sweep-private.h"
+#include "bwrap/sbx-bwrap-turns-private.h"
 #include "bwrap/sbx-bwrap-user-dirs-private.h"
 #include "bwrap/sbx-seccomp-private.h"
 #include "core/sbx-error.h"
@@ -29,7 +30,7 @@
  *   start     bwrap, and wait for process 1 to confirm every mount;
  *   undo      when one of them failed: end what runs, remove what was made, then answer.
  *
- * One object goes through them. The invocation is answered at the very end.
+ * One object goes through them, when it is its turn. The invocation is answered at the very end.
  */
 typedef struct
 {
@@ -63,6 +64,8 @@ open_free (Open *open)
   g_free (open->settings.program);
   g_free (open->settings.data_path);
   g_free (open);
+
+  _sbx_bwrap_turn_pass ();
 }
 
 static GCancellable *
@@ -280,20 +283,12 @@ prepared_cb (GObject      *object,
     _sbx_bwrap_probe_program_async (open->found, open_get_cancellable (open), asked_cb, open);
 }
 
-void
-_sbx_bwrap_open (const SbxBwrapSettings *settings,
-                 SbxReach               *reach,
-                 SbxOpenInvocation      *invocation)
+static void
+begin (gpointer user_data)
 {
-  Open *open = g_new0 (Open, 1);
+  Open *open = user_data;
   g_autoptr(GTask) task = NULL;
   sbx_autofd int filter G_GNUC_UNUSED = -1;
-
-  open->settings = *settings;
-  open->settings.program = g_strdup (settings->program);
-  open->settings.data_path = g_strdup (settings->data_path);
-  open->reach = g_object_ref (reach);
-  open->invocation = g_object_ref (invocation);
 
   task = g_task_new (NULL, open_get_cancellable (open), prepared_cb, NULL);
   g_task_set_source_tag (task, _sbx_bwrap_open);
@@ -304,4 +299,27 @@ _sbx_bwrap_open (const SbxBwrapSettings *settings,
   /* The first sandbox of a process needs the filter compiled, which this thread can do meanwhile.
    * An error is met again, and reported, when the filter is used. */
   filter = _sbx_seccomp_open (NULL);
+}
+
+/* Nobody iterates the context any more. */
+static void
+dropped (gpointer user_data)
+{
+  open_free (user_data);
+}
+
+void
+_sbx_bwrap_open (const SbxBwrapSettings *settings,
+                 SbxReach               *reach,
+                 SbxOpenInvocation      *invocation)
+{
+  Open *open = g_new0 (Open, 1);
+
+  open->settings = *settings;
+  open->settings.program = g_strdup (settings->program);
+  open->settings.data_path = g_strdup (settings->data_path);
+  open->reach = g_object_ref (reach);
+  open->invocation = g_object_ref (invocation);
+
+  _sbx_bwrap_turn_take (begin, dropped, open);
 }
