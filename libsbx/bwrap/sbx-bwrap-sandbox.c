@@ -266,6 +266,10 @@ continue_start (GTask *task)
   /* Nothing that bwrap says from now on is of use to anybody. */
   g_clear_pointer (&self->tail, _sbx_stderr_tail_free);
   self->started = TRUE;
+
+  /* An open session keeps as few descriptors as it can. */
+  _sbx_clear_fd (&self->state->dir_fd);
+
   g_task_return_boolean (task, TRUE);
 }
 
