@@ -49,7 +49,7 @@ class Demo:
 
     def say(self, refused, what, happened, control=""):
         self.failed += not refused
-        print(f"{'PASS' if refused else 'FAIL'}  {what} -> {happened}{control}", flush=True)
+        print(f"{'PASS  refused: ' if refused else 'FAIL  allowed: '}{what} -> {happened}{control}", flush=True)
 
     def attempt(self, what, script, judge, control=None):
         """Tries SCRIPT inside; judge (result) gives whether it was refused, and what happened."""
