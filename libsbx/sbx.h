@@ -8,6 +8,7 @@
 #include "bwrap/sbx-bwrap-provider.h"
 #include "bwrap/sbx-finding.h"
 #include "core/sbx-capabilities.h"
+#include "core/sbx-cleanup-invocation.h"
 #include "core/sbx-command.h"
 #include "core/sbx-error.h"
 #include "core/sbx-exec-invocation.h"

@@ -73,6 +73,9 @@ sbx_bwrap_provider_handle_open (SbxProvider       *provider,
 {
   SbxBwrapProvider *self = SBX_BWRAP_PROVIDER (provider);
 
+  if (sbx_open_request_get_reach (request) == NULL)
+    return FALSE;
+
   _sbx_bwrap_open (&self->settings, sbx_open_request_get_reach (request), invocation);
 
   return TRUE;

@@ -22,6 +22,10 @@ G_BEGIN_DECLS
  * @SBX_CAPABILITIES_TERMINAL: a command can have a pseudo-terminal, which can be resized
  * @SBX_CAPABILITIES_FILES: files can be read, written, made and removed
  * @SBX_CAPABILITIES_LISTING: directories can be listed, and files asked about
+ * @SBX_CAPABILITIES_START: commands can be started in the background, though perhaps neither waited
+ *   for nor ended: see %SBX_CAPABILITIES_SPAWN
+ * @SBX_CAPABILITIES_RANGES: parts of files can be read and written
+ * @SBX_CAPABILITIES_MOVING: files can be renamed and copied
  *
  * What a session can do.
  *
@@ -40,6 +44,9 @@ typedef enum /*< flags >*/
   SBX_CAPABILITIES_TERMINAL = 1 << 4,
   SBX_CAPABILITIES_FILES    = 1 << 5,
   SBX_CAPABILITIES_LISTING  = 1 << 6,
+  SBX_CAPABILITIES_START    = 1 << 7,
+  SBX_CAPABILITIES_RANGES   = 1 << 8,
+  SBX_CAPABILITIES_MOVING   = 1 << 9,
 } SbxCapabilities;
 
 G_END_DECLS

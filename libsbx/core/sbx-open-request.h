@@ -18,8 +18,36 @@ SBX_AVAILABLE_IN_1_0
 G_DECLARE_FINAL_TYPE (SbxOpenRequest, sbx_open_request, SBX, OPEN_REQUEST, GObject)
 
 SBX_AVAILABLE_IN_1_0
-SbxOpenRequest *sbx_open_request_new       (SbxReach       *reach);
+SbxOpenRequest *sbx_open_request_new             (SbxReach        *reach);
 SBX_AVAILABLE_IN_1_0
-SbxReach       *sbx_open_request_get_reach (SbxOpenRequest *self);
+SbxOpenRequest *sbx_open_request_new_for_profile (const char      *workspace,
+                                                  const char      *profile);
+SBX_AVAILABLE_IN_1_0
+SbxReach       *sbx_open_request_get_reach       (SbxOpenRequest  *self);
+SBX_AVAILABLE_IN_1_0
+const char     *sbx_open_request_get_workspace   (SbxOpenRequest  *self);
+SBX_AVAILABLE_IN_1_0
+const char     *sbx_open_request_get_profile     (SbxOpenRequest  *self);
+SBX_AVAILABLE_IN_1_0
+void            sbx_open_request_set_cwd         (SbxOpenRequest  *self,
+                                                  const char      *cwd);
+SBX_AVAILABLE_IN_1_0
+const char     *sbx_open_request_get_cwd         (SbxOpenRequest  *self);
+SBX_AVAILABLE_IN_1_0
+void            sbx_open_request_set_group       (SbxOpenRequest  *self,
+                                                  const char      *group);
+SBX_AVAILABLE_IN_1_0
+const char     *sbx_open_request_get_group       (SbxOpenRequest  *self);
+SBX_AVAILABLE_IN_1_0
+void            sbx_open_request_set_request_id  (SbxOpenRequest  *self,
+                                                  const char      *request_id);
+SBX_AVAILABLE_IN_1_0
+const char     *sbx_open_request_get_request_id  (SbxOpenRequest  *self);
+SBX_AVAILABLE_IN_1_0
+void            sbx_open_request_set_tag         (SbxOpenRequest  *self,
+                                                  const char      *name,
+                                                  const char      *value);
+SBX_AVAILABLE_IN_1_0
+GHashTable     *sbx_open_request_get_tags        (SbxOpenRequest  *self);
 
 G_END_DECLS

@@ -8,6 +8,7 @@
 #error "Only <sbx.h> can be included directly."
 #endif
 
+#include "core/sbx-capabilities.h"
 #include "core/sbx-types.h"
 
 G_BEGIN_DECLS
@@ -22,6 +23,10 @@ G_DECLARE_INTERFACE (SbxProvider, sbx_provider, SBX, PROVIDER, GObject)
  * @g_iface: the parent interface
  * @handle_open: opens a sandbox and answers the invocation, now or later. %TRUE means that the
  *   invocation was answered or will be; %FALSE has it answered with an error there and then
+ * @handle_cleanup_group: ends and removes what was opened for a group, by whomever, and answers
+ *   with how many sandboxes that were
+ * @get_capabilities: what the sessions of this provider can do, as far as that is known before one
+ *   is open; left out, it is running commands and the file verbs
  *
  * What an implementation of [iface@Provider] fills in.
  *
@@ -31,28 +36,51 @@ struct _SbxProviderInterface
 {
   GTypeInterface g_iface;
 
-  gboolean (*handle_open) (SbxProvider       *self,
-                           SbxOpenRequest    *request,
-                           SbxOpenInvocation *invocation);
+  gboolean        (*handle_open)          (SbxProvider          *self,
+                                           SbxOpenRequest       *request,
+                                           SbxOpenInvocation    *invocation);
+  gboolean        (*handle_cleanup_group) (SbxProvider          *self,
+                                           const char           *group,
+                                           SbxCleanupInvocation *invocation);
+  SbxCapabilities (*get_capabilities)     (SbxProvider          *self);
 
   /*< private >*/
-  gpointer reserved[12];
+  gpointer reserved[10];
 };
 
 SBX_AVAILABLE_IN_1_0
-void        sbx_provider_open_async  (SbxProvider          *self,
-                                      SbxOpenRequest       *request,
-                                      GCancellable         *cancellable,
-                                      GAsyncReadyCallback   callback,
-                                      gpointer              user_data);
+SbxCapabilities  sbx_provider_get_capabilities     (SbxProvider          *self);
 SBX_AVAILABLE_IN_1_0
-SbxSession *sbx_provider_open_finish (SbxProvider          *self,
-                                      GAsyncResult         *result,
-                                      GError              **error);
+void             sbx_provider_open_async           (SbxProvider          *self,
+                                                    SbxOpenRequest       *request,
+                                                    GCancellable         *cancellable,
+                                                    GAsyncReadyCallback   callback,
+                                                    gpointer              user_data);
 SBX_AVAILABLE_IN_1_0
-SbxSession *sbx_provider_open        (SbxProvider          *self,
-                                      SbxOpenRequest       *request,
-                                      GCancellable         *cancellable,
-                                      GError              **error);
+SbxSession      *sbx_provider_open_finish          (SbxProvider          *self,
+                                                    GAsyncResult         *result,
+                                                    GError              **error);
+SBX_AVAILABLE_IN_1_0
+SbxSession      *sbx_provider_open                 (SbxProvider          *self,
+                                                    SbxOpenRequest       *request,
+                                                    GCancellable         *cancellable,
+                                                    GError              **error);
+SBX_AVAILABLE_IN_1_0
+void             sbx_provider_cleanup_group_async  (SbxProvider          *self,
+                                                    const char           *group,
+                                                    GCancellable         *cancellable,
+                                                    GAsyncReadyCallback   callback,
+                                                    gpointer              user_data);
+SBX_AVAILABLE_IN_1_0
+gboolean         sbx_provider_cleanup_group_finish (SbxProvider          *self,
+                                                    GAsyncResult         *result,
+                                                    guint                *cleaned_count,
+                                                    GError              **error);
+SBX_AVAILABLE_IN_1_0
+gboolean         sbx_provider_cleanup_group        (SbxProvider          *self,
+                                                    const char           *group,
+                                                    GCancellable         *cancellable,
+                                                    guint                *cleaned_count,
+                                                    GError              **error);
 
 G_END_DECLS

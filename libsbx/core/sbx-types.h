@@ -25,6 +25,7 @@ typedef struct _SbxExecResult SbxExecResult;
 typedef struct _SbxTerminal SbxTerminal;
 typedef struct _SbxInvocation SbxInvocation;
 typedef struct _SbxOpenInvocation SbxOpenInvocation;
+typedef struct _SbxCleanupInvocation SbxCleanupInvocation;
 typedef struct _SbxExecInvocation SbxExecInvocation;
 typedef struct _SbxCloseInvocation SbxCloseInvocation;
 typedef struct _SbxReadFileInvocation SbxReadFileInvocation;
