@@ -156,6 +156,15 @@ _sbx_exec_invocation_new (SbxProcess *process)
 }
 
 void
+_sbx_exec_invocation_set_collected (SbxExecInvocation *self,
+                                    SbxStream          stream,
+                                    GBytes            *bytes)
+{
+  if (!sbx_invocation_is_answered (SBX_INVOCATION (self)))
+    _sbx_output_set_collected (_sbx_process_get_output (self->process, stream), bytes);
+}
+
+void
 _sbx_exec_invocation_release (SbxExecInvocation *self)
 {
   g_clear_object (&self->process);

@@ -56,8 +56,9 @@ sbx_close_invocation_return_done (SbxCloseInvocation *self)
 /**
  * SbxFileInvocation:
  *
- * A call of [method@Session.write_file_async], [method@Session.create_dir_all_async] or
- * [method@Session.remove_async] that a session has to answer.
+ * A call of [method@Session.write_file_async], [method@Session.create_dir_all_async],
+ * [method@Session.remove_async], [method@Session.write_range_async], [method@Session.rename_async] or
+ * [method@Session.copy_async] that a session has to answer.
  *
  * See [class@Invocation] for what all invocations have in common.
  *
@@ -100,7 +101,8 @@ sbx_file_invocation_return_done (SbxFileInvocation *self)
 /**
  * SbxReadFileInvocation:
  *
- * A call of [method@Session.read_file_async] that a session has to answer.
+ * A call of [method@Session.read_file_async] or [method@Session.read_range_async] that a session has
+ * to answer.
  *
  * See [class@Invocation] for what all invocations have in common.
  *
@@ -112,6 +114,8 @@ struct _SbxReadFileInvocation
   SbxInvocation parent_instance;
 
   guint64       max_size;
+  guint64       offset;
+  gboolean      is_range;
 };
 
 G_DEFINE_FINAL_TYPE (SbxReadFileInvocation, sbx_read_file_invocation, SBX_TYPE_INVOCATION)
@@ -134,6 +138,54 @@ _sbx_read_file_invocation_set_max_size (SbxReadFileInvocation *self,
   self->max_size = max_size;
 }
 
+void
+_sbx_read_file_invocation_set_range (SbxReadFileInvocation *self,
+                                     guint64                offset,
+                                     guint64                length)
+{
+  self->is_range = TRUE;
+  self->offset = offset;
+  self->max_size = length;
+}
+
+void
+_sbx_file_range_free (SbxFileRange *range)
+{
+  g_bytes_unref (range->bytes);
+  g_free (range);
+}
+
+static void
+sbx_read_file_invocation_return (SbxReadFileInvocation *self,
+                                 GBytes                *bytes,
+                                 guint64                size)
+{
+  SbxFileRange *range;
+
+  /* What the caller would not have, whoever the provider is. */
+  if (g_bytes_get_size (bytes) > self->max_size)
+    {
+      sbx_invocation_return_error (SBX_INVOCATION (self), SBX_ERROR_TOO_LARGE,
+                                   self->is_range
+                                     ? _("The provider answered with more of the file than was "
+                                         "asked for; this is a defect of the provider")
+                                     : _("The file is larger than the limit that was given"));
+      return;
+    }
+
+  if (!self->is_range)
+    {
+      _sbx_invocation_return (SBX_INVOCATION (self), g_bytes_ref (bytes),
+                              (GDestroyNotify) g_bytes_unref);
+      return;
+    }
+
+  range = g_new0 (SbxFileRange, 1);
+  range->bytes = g_bytes_ref (bytes);
+  range->size = size;
+  _sbx_invocation_return (SBX_INVOCATION (self), range, (GDestroyNotify) _sbx_file_range_free);
+}
+
 /**
  * sbx_read_file_invocation_return_bytes:
  * @self: an invocation
@@ -141,7 +193,9 @@ _sbx_read_file_invocation_set_max_size (SbxReadFileInvocation *self,
  *
  * Answers with the content of a file.
  *
- * More than the caller's limit is answered with %SBX_ERROR_TOO_LARGE instead.
+ * More than the caller's limit is answered with %SBX_ERROR_TOO_LARGE instead. Of a call of
+ * [method@Session.read_range_async] these are the bytes that were asked for, and the file is taken
+ * to end with them; better answer it with [method@ReadFileInvocation.return_range].
  *
  * Since: 1.0
  */
@@ -152,16 +206,32 @@ sbx_read_file_invocation_return_bytes (SbxReadFileInvocation *self,
   g_return_if_fail (SBX_IS_READ_FILE_INVOCATION (self));
   g_return_if_fail (bytes != NULL);
 
-  /* What the caller would not have, whoever the provider is. */
-  if (g_bytes_get_size (bytes) > self->max_size)
-    {
-      sbx_invocation_return_error (SBX_INVOCATION (self), SBX_ERROR_TOO_LARGE,
-                                   _("The file is larger than the limit that was given"));
-      return;
-    }
+  sbx_read_file_invocation_return (self, bytes, self->offset + g_bytes_get_size (bytes));
+}
 
-  _sbx_invocation_return (SBX_INVOCATION (self), g_bytes_ref (bytes),
-                          (GDestroyNotify) g_bytes_unref);
+/**
+ * sbx_read_file_invocation_return_range:
+ * @self: an invocation
+ * @bytes: the part of the file that was asked for
+ * @size: how many bytes the whole file has
+ *
+ * Answers with a part of a file.
+ *
+ * Fewer bytes than were asked for are an answer, even before the end of the file; none at all mean
+ * that the part starts at the end or after it. More than were asked for are answered with
+ * %SBX_ERROR_TOO_LARGE instead. Of a call of [method@Session.read_file_async] @size is not used.
+ *
+ * Since: 1.0
+ */
+void
+sbx_read_file_invocation_return_range (SbxReadFileInvocation *self,
+                                       GBytes                *bytes,
+                                       guint64                size)
+{
+  g_return_if_fail (SBX_IS_READ_FILE_INVOCATION (self));
+  g_return_if_fail (bytes != NULL);
+
+  sbx_read_file_invocation_return (self, bytes, size);
 }
 
 /**

@@ -38,6 +38,10 @@ G_DECLARE_FINAL_TYPE (SbxReadFileInvocation, sbx_read_file_invocation, SBX,
 SBX_AVAILABLE_IN_1_0
 void sbx_read_file_invocation_return_bytes (SbxReadFileInvocation *self,
                                             GBytes                *bytes);
+SBX_AVAILABLE_IN_1_0
+void sbx_read_file_invocation_return_range (SbxReadFileInvocation *self,
+                                            GBytes                *bytes,
+                                            guint64                size);
 
 #define SBX_TYPE_TEMP_DIR_INVOCATION (sbx_temp_dir_invocation_get_type ())
 

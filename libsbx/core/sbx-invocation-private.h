@@ -51,4 +51,18 @@ void      _sbx_invocation_expire             (SbxInvocation             *self,
 void      _sbx_read_file_invocation_set_max_size (SbxReadFileInvocation *self,
                                                   guint64                max_size);
 
+/* The answer is a part of a file then, with the size of the whole: an SbxFileRange. */
+typedef struct
+{
+  GBytes  *bytes;
+  guint64  size;
+} SbxFileRange;
+
+void      _sbx_read_file_invocation_set_range    (SbxReadFileInvocation *self,
+                                                  guint64                offset,
+                                                  guint64                length);
+void      _sbx_file_range_free                   (SbxFileRange          *range);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxFileRange, _sbx_file_range_free)
+
 G_END_DECLS

@@ -72,6 +72,13 @@ _sbx_process_is_running (SbxProcess *self)
 }
 
 gboolean
+_sbx_process_is_out_of_reach (SbxProcess *self)
+{
+  return self->in_background && self->state != SBX_PROCESS_STATE_ENDED &&
+         !(sbx_session_get_capabilities (self->session) & SBX_CAPABILITIES_SPAWN);
+}
+
+gboolean
 _sbx_process_is_within (SbxProcess *self)
 {
   return self->n_within > 0;
@@ -505,6 +512,9 @@ _sbx_process_may_start (SbxProcess       *self,
       return FALSE;
     }
 
+  /* A time-out is no more than a wish where nobody can end the command. */
+  if ((needed & SBX_CAPABILITIES_START) && sbx_command_get_timeout (self->command) > 0)
+    needed |= SBX_CAPABILITIES_SPAWN;
   if (sbx_command_get_terminal (self->command))
     needed |= SBX_CAPABILITIES_TERMINAL;
   if (sbx_command_get_stdin (self->command) == SBX_STDIN_PIPE)

@@ -77,5 +77,8 @@ gboolean      _sbx_output_is_drained (SbxOutput             *self);
 void          _sbx_output_drain      (SbxOutput             *self);
 void          _sbx_output_stop       (SbxOutput             *self);
 GBytes       *_sbx_output_collected  (SbxOutput             *self);
+/* @bytes are all that was ever written, whatever was pushed. They are collected, not delivered. */
+void          _sbx_output_set_collected (SbxOutput          *self,
+                                         GBytes             *bytes);
 
 G_END_DECLS

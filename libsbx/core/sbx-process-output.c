@@ -435,6 +435,19 @@ _sbx_output_collected (SbxOutput *self)
 }
 
 void
+_sbx_output_set_collected (SbxOutput *self,
+                           GBytes    *bytes)
+{
+  /* Who reads from a pipe has it all, and is given nothing besides. */
+  if (self->pipe != NULL)
+    return;
+
+  g_clear_pointer (&self->collected, g_byte_array_unref);
+  self->truncated = 0;
+  collect (self, bytes);
+}
+
+void
 _sbx_output_clear (SbxOutput *self)
 {
   if (self->writer != NULL)

@@ -50,6 +50,7 @@ struct _SbxProcess
   guint              has_started      : 1;
   guint              cancelled        : 1;
   guint              timed_out        : 1;
+  guint              in_background    : 1;    /* started, rather than run */
 };
 
 SbxProcess *_sbx_process_new              (SbxSession  *session,
@@ -72,6 +73,12 @@ gboolean           _sbx_exec_invocation_resize  (SbxExecInvocation *self,
                                                  guint              rows,
                                                  guint              columns);
 void               _sbx_exec_invocation_credit  (SbxExecInvocation *self);
+/* The word of whoever runs the command on what it wrote to @stream in all. It takes the place of
+ * what was collected, cut at the same limit; nothing of it is emitted. It has to come before the
+ * answer. */
+void               _sbx_exec_invocation_set_collected (SbxExecInvocation *self,
+                                                       SbxStream          stream,
+                                                       GBytes            *bytes);
 /* The call is over, and the process is no longer needed. */
 void               _sbx_exec_invocation_release (SbxExecInvocation *self);
 
@@ -90,6 +97,8 @@ gboolean           _sbx_process_may_start       (SbxProcess        *self,
                                                  SbxCapabilities    needed,
                                                  GError           **error);
 void               _sbx_process_begin           (SbxProcess        *self);
+/* Whether its provider starts commands and is heard of no more: nobody can wait for it or end it. */
+gboolean           _sbx_process_is_out_of_reach (SbxProcess       *self);
 /* Whether somebody still has to say how it ended. */
 gboolean           _sbx_process_is_running      (SbxProcess        *self);
 /* Whether it cannot end before what is called at this moment has returned. */

@@ -188,6 +188,11 @@ sbx_process_run (SbxProcess    *self,
  * Wait for its end with [method@Process.wait_async] or [signal@Process::exited]. Cancelling
  * @cancellable before the command runs ends it; afterwards it does nothing.
  *
+ * Where a session has %SBX_CAPABILITIES_START and not %SBX_CAPABILITIES_SPAWN nothing more is heard
+ * of the command: its state stays %SBX_PROCESS_STATE_RUNNING until the session is closed, which
+ * ends it, and its outcome is then %SBX_EXEC_OUTCOME_LOST. Waiting for it, and sending it a signal,
+ * is %SBX_ERROR_UNSUPPORTED.
+ *
  * Finish with [method@Process.start_finish].
  *
  * Since: 1.0
@@ -203,11 +208,12 @@ sbx_process_start_async (SbxProcess          *self,
   g_return_if_fail (SBX_IS_PROCESS (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  task = sbx_process_launch (self, sbx_process_start_async, SBX_CAPABILITIES_SPAWN,
+  task = sbx_process_launch (self, sbx_process_start_async, SBX_CAPABILITIES_START,
                              cancellable, callback, user_data);
   if (task == NULL)
     return;
 
+  self->in_background = TRUE;
   self->start_task = task;
   _sbx_process_begin (self);
 }
@@ -284,7 +290,8 @@ sbx_process_start (SbxProcess    *self,
  * Waits for the end of the process.
  *
  * Any number of callers may wait, also after the end. Cancelling @cancellable ends the waiting, not
- * the process.
+ * the process. Where a provider starts commands and tells no more of them this is
+ * %SBX_ERROR_UNSUPPORTED, see [method@Process.start_async].
  *
  * Finish with [method@Process.wait_finish].
  *
@@ -316,6 +323,10 @@ sbx_process_wait_async (SbxProcess          *self,
   else if (self->state == SBX_PROCESS_STATE_NEW)
     g_task_return_new_error (task, SBX_ERROR, SBX_ERROR_INVALID,
                              _("The process was not started; start it before you wait for it"));
+  else if (_sbx_process_is_out_of_reach (self))
+    g_task_return_new_error (task, SBX_ERROR, SBX_ERROR_UNSUPPORTED,
+                             _("The provider of this session starts commands in the background "
+                               "and cannot wait for them; run the command to its end instead"));
   else
     {
       _sbx_task_watch_cancellable (task, wait_cancelled_cb);
@@ -421,6 +432,14 @@ sbx_process_kill (SbxProcess  *self,
 
   if (!_sbx_process_is_running (self))
     return TRUE;
+
+  if (_sbx_process_is_out_of_reach (self))
+    {
+      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_UNSUPPORTED,
+                           _("The provider of this session starts commands in the background and "
+                             "cannot end them; close the session, which ends all of them"));
+      return FALSE;
+    }
 
   /* Who gets the signal may answer and be gone. */
   invocation = g_object_ref (self->invocation);

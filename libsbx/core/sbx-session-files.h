@@ -132,5 +132,83 @@ GFileInfo  *sbx_session_stat                   (SbxSession           *self,
                                                 const char           *path,
                                                 GCancellable         *cancellable,
                                                 GError              **error);
+SBX_AVAILABLE_IN_1_0
+void        sbx_session_read_range_async       (SbxSession           *self,
+                                                const char           *path,
+                                                guint64               offset,
+                                                guint64               length,
+                                                GCancellable         *cancellable,
+                                                GAsyncReadyCallback   callback,
+                                                gpointer              user_data);
+SBX_AVAILABLE_IN_1_0
+GBytes     *sbx_session_read_range_finish      (SbxSession           *self,
+                                                GAsyncResult         *result,
+                                                guint64              *size,
+                                                GError              **error);
+SBX_AVAILABLE_IN_1_0
+GBytes     *sbx_session_read_range             (SbxSession           *self,
+                                                const char           *path,
+                                                guint64               offset,
+                                                guint64               length,
+                                                guint64              *size,
+                                                GCancellable         *cancellable,
+                                                GError              **error);
+SBX_AVAILABLE_IN_1_0
+void        sbx_session_write_range_async      (SbxSession           *self,
+                                                const char           *path,
+                                                GBytes               *content,
+                                                guint64               offset,
+                                                gboolean              truncate,
+                                                guint                 mode,
+                                                GCancellable         *cancellable,
+                                                GAsyncReadyCallback   callback,
+                                                gpointer              user_data);
+SBX_AVAILABLE_IN_1_0
+gboolean    sbx_session_write_range_finish     (SbxSession           *self,
+                                                GAsyncResult         *result,
+                                                GError              **error);
+SBX_AVAILABLE_IN_1_0
+gboolean    sbx_session_write_range            (SbxSession           *self,
+                                                const char           *path,
+                                                GBytes               *content,
+                                                guint64               offset,
+                                                gboolean              truncate,
+                                                guint                 mode,
+                                                GCancellable         *cancellable,
+                                                GError              **error);
+SBX_AVAILABLE_IN_1_0
+void        sbx_session_rename_async           (SbxSession           *self,
+                                                const char           *path,
+                                                const char           *new_path,
+                                                GCancellable         *cancellable,
+                                                GAsyncReadyCallback   callback,
+                                                gpointer              user_data);
+SBX_AVAILABLE_IN_1_0
+gboolean    sbx_session_rename_finish          (SbxSession           *self,
+                                                GAsyncResult         *result,
+                                                GError              **error);
+SBX_AVAILABLE_IN_1_0
+gboolean    sbx_session_rename                 (SbxSession           *self,
+                                                const char           *path,
+                                                const char           *new_path,
+                                                GCancellable         *cancellable,
+                                                GError              **error);
+SBX_AVAILABLE_IN_1_0
+void        sbx_session_copy_async             (SbxSession           *self,
+                                                const char           *path,
+                                                const char           *new_path,
+                                                GCancellable         *cancellable,
+                                                GAsyncReadyCallback   callback,
+                                                gpointer              user_data);
+SBX_AVAILABLE_IN_1_0
+gboolean    sbx_session_copy_finish            (SbxSession           *self,
+                                                GAsyncResult         *result,
+                                                GError              **error);
+SBX_AVAILABLE_IN_1_0
+gboolean    sbx_session_copy                   (SbxSession           *self,
+                                                const char           *path,
+                                                const char           *new_path,
+                                                GCancellable         *cancellable,
+                                                GError              **error);
 
 G_END_DECLS

@@ -159,6 +159,8 @@ sbx_session_set_property (GObject      *object,
 
     case PROP_CAPABILITIES:
       priv->capabilities = g_value_get_flags (value);
+      if (priv->capabilities & SBX_CAPABILITIES_SPAWN)
+        priv->capabilities |= SBX_CAPABILITIES_START;
       break;
 
     default:
@@ -195,6 +197,8 @@ install_properties (GObjectClass *object_class)
    * SbxSession:capabilities: (getter get_capabilities)
    *
    * What the session can do.
+   *
+   * With %SBX_CAPABILITIES_SPAWN comes %SBX_CAPABILITIES_START.
    *
    * Since: 1.0
    */
@@ -306,9 +310,12 @@ describe_lack (SbxCapabilities lacking)
 {
   if (lacking & SBX_CAPABILITIES_EXEC)
     return _("The provider of this session cannot run commands");
-  if (lacking & SBX_CAPABILITIES_SPAWN)
+  if (lacking & SBX_CAPABILITIES_START)
     return _("The provider of this session cannot run commands in the background; run them to "
              "their end");
+  if (lacking & SBX_CAPABILITIES_SPAWN)
+    return _("The provider of this session cannot end a command in the background, so that a "
+             "time-out cannot be kept; run it to its end, or without a time-out");
   if (lacking & SBX_CAPABILITIES_STDIN)
     return _("The provider of this session cannot write to a command that runs; give it its whole "
              "input beforehand");
@@ -316,6 +323,11 @@ describe_lack (SbxCapabilities lacking)
     return _("The provider of this session cannot give a command a terminal");
   if (lacking & SBX_CAPABILITIES_FILES)
     return _("The provider of this session cannot read or write files; use a command");
+  if (lacking & SBX_CAPABILITIES_RANGES)
+    return _("The provider of this session cannot read or write parts of files; read or write the "
+             "whole file");
+  if (lacking & SBX_CAPABILITIES_MOVING)
+    return _("The provider of this session cannot rename or copy files; use a command");
 
   return _("The provider of this session cannot list directories or look at files; use a command");
 }

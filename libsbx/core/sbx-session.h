@@ -51,6 +51,10 @@ G_DECLARE_DERIVABLE_TYPE (SbxSession, sbx_session, SBX, SESSION, GObject)
  * @handle_list_dir: answers with what is in a directory
  * @handle_stat: answers with what is known of a file, without following a link
  * @handle_close: ends the sandbox and everything in it
+ * @handle_read_range: answers with a part of a file
+ * @handle_write_range: writes a part of a file
+ * @handle_rename: gives a file or a tree another name
+ * @handle_copy: copies a file or a tree
  *
  * What a provider's session fills in.
  *
@@ -93,9 +97,29 @@ struct _SbxSessionClass
                                       SbxStatInvocation     *invocation);
   gboolean (*handle_close)           (SbxSession            *self,
                                       SbxCloseInvocation    *invocation);
+  gboolean (*handle_read_range)      (SbxSession            *self,
+                                      const char            *path,
+                                      guint64                offset,
+                                      guint64                length,
+                                      SbxReadFileInvocation *invocation);
+  gboolean (*handle_write_range)     (SbxSession            *self,
+                                      const char            *path,
+                                      GBytes                *content,
+                                      guint64                offset,
+                                      gboolean               truncate,
+                                      guint                  mode,
+                                      SbxFileInvocation     *invocation);
+  gboolean (*handle_rename)          (SbxSession            *self,
+                                      const char            *path,
+                                      const char            *new_path,
+                                      SbxFileInvocation     *invocation);
+  gboolean (*handle_copy)            (SbxSession            *self,
+                                      const char            *path,
+                                      const char            *new_path,
+                                      SbxFileInvocation     *invocation);
 
   /*< private >*/
-  gpointer reserved[16];
+  gpointer reserved[12];
 };
 
 SBX_AVAILABLE_IN_1_0
