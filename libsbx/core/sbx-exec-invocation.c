@@ -171,6 +171,12 @@ _sbx_exec_invocation_release (SbxExecInvocation *self)
 }
 
 gboolean
+_sbx_exec_invocation_is_background (SbxExecInvocation *self)
+{
+  return self->process != NULL && self->process->start_task != NULL;
+}
+
+gboolean
 _sbx_exec_invocation_kill (SbxExecInvocation *self,
                            int                signal_number)
 {

@@ -66,6 +66,8 @@ void        _sbx_process_take_terminal_fd (SbxProcess  *self,
                                            int          fd);
 
 SbxExecInvocation *_sbx_exec_invocation_new     (SbxProcess        *process);
+/* Whether the command is to run in the background, and its caller goes on when it has started. */
+gboolean           _sbx_exec_invocation_is_background (SbxExecInvocation *self);
 /* FALSE when the implementation does not do it. */
 gboolean           _sbx_exec_invocation_kill    (SbxExecInvocation *self,
                                                  int                signal_number);
@@ -97,8 +99,8 @@ gboolean           _sbx_process_may_start       (SbxProcess        *self,
                                                  SbxCapabilities    needed,
                                                  GError           **error);
 void               _sbx_process_begin           (SbxProcess        *self);
-/* Whether its provider starts commands and is heard of no more: nobody can wait for it or end it. */
-gboolean           _sbx_process_is_out_of_reach (SbxProcess       *self);
+/* Whether nothing is heard of it any more, so that nobody can wait for it or end it. */
+gboolean           _sbx_process_is_out_of_reach (SbxProcess        *self);
 /* Whether somebody still has to say how it ended. */
 gboolean           _sbx_process_is_running      (SbxProcess        *self);
 /* Whether it cannot end before what is called at this moment has returned. */
