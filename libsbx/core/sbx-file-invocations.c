@@ -57,8 +57,8 @@ sbx_close_invocation_return_done (SbxCloseInvocation *self)
  * SbxFileInvocation:
  *
  * A call of [method@Session.write_file_async], [method@Session.create_dir_all_async],
- * [method@Session.remove_async], [method@Session.write_range_async], [method@Session.rename_async] or
- * [method@Session.copy_async] that a session has to answer.
+ * [method@Session.remove_async], [method@Session.write_range_async], [method@Session.rename_async]
+ * or [method@Session.copy_async] that a session has to answer.
  *
  * See [class@Invocation] for what all invocations have in common.
  *
@@ -101,8 +101,8 @@ sbx_file_invocation_return_done (SbxFileInvocation *self)
 /**
  * SbxReadFileInvocation:
  *
- * A call of [method@Session.read_file_async] or [method@Session.read_range_async] that a session has
- * to answer.
+ * A call of [method@Session.read_file_async] or [method@Session.read_range_async] that a session
+ * has to answer.
  *
  * See [class@Invocation] for what all invocations have in common.
  *

@@ -100,6 +100,72 @@ test_session_handle_stat (SbxSession        *session,
 }
 
 static gboolean
+test_session_handle_read_range (SbxSession            *session,
+                                const char            *path,
+                                guint64                offset,
+                                guint64                length,
+                                SbxReadFileInvocation *invocation)
+{
+  TEST_SESSION (session)->offset = offset;
+  TEST_SESSION (session)->max_size = length;
+
+  return take_call (session, "read-range", path, invocation);
+}
+
+static gboolean
+test_session_handle_write_range (SbxSession        *session,
+                                 const char        *path,
+                                 GBytes            *content,
+                                 guint64            offset,
+                                 gboolean           truncate,
+                                 guint              mode,
+                                 SbxFileInvocation *invocation)
+{
+  TestSession *self = TEST_SESSION (session);
+
+  g_clear_pointer (&self->content, g_bytes_unref);
+  self->content = g_bytes_ref (content);
+  self->offset = offset;
+  self->truncate = truncate;
+  self->mode = mode;
+
+  return take_call (session, "write-range", path, invocation);
+}
+
+static gboolean
+take_move (SbxSession        *session,
+           const char        *name,
+           const char        *path,
+           const char        *new_path,
+           SbxFileInvocation *invocation)
+{
+  TestSession *self = TEST_SESSION (session);
+
+  g_free (self->new_path);
+  self->new_path = g_strdup (new_path);
+
+  return take_call (session, name, path, invocation);
+}
+
+static gboolean
+test_session_handle_rename (SbxSession        *session,
+                            const char        *path,
+                            const char        *new_path,
+                            SbxFileInvocation *invocation)
+{
+  return take_move (session, "rename", path, new_path, invocation);
+}
+
+static gboolean
+test_session_handle_copy (SbxSession        *session,
+                          const char        *path,
+                          const char        *new_path,
+                          SbxFileInvocation *invocation)
+{
+  return take_move (session, "copy", path, new_path, invocation);
+}
+
+static gboolean
 test_session_handle_close (SbxSession         *session,
                            SbxCloseInvocation *invocation)
 {
@@ -127,6 +193,7 @@ test_session_finalize (GObject *object)
 
   g_string_free (self->calls, TRUE);
   g_clear_pointer (&self->path, g_free);
+  g_clear_pointer (&self->new_path, g_free);
   g_clear_pointer (&self->content, g_bytes_unref);
 
   G_OBJECT_CLASS (test_session_parent_class)->finalize (object);
@@ -149,6 +216,10 @@ test_session_class_init (TestSessionClass *klass)
   session_class->handle_list_dir = test_session_handle_list_dir;
   session_class->handle_stat = test_session_handle_stat;
   session_class->handle_close = test_session_handle_close;
+  session_class->handle_read_range = test_session_handle_read_range;
+  session_class->handle_write_range = test_session_handle_write_range;
+  session_class->handle_rename = test_session_handle_rename;
+  session_class->handle_copy = test_session_handle_copy;
 }
 
 static void

@@ -31,8 +31,11 @@ struct _TestSession
   SbxInvocation *kept;              /* the call that was kept last */
   GString       *calls;             /* their names, each with a space */
   char          *path;              /* of the last call */
+  char          *new_path;
   GBytes        *content;
   guint64        max_size;
+  guint64        offset;
+  gboolean       truncate;
   guint          mode;
 };
 
@@ -62,7 +65,8 @@ G_DECLARE_FINAL_TYPE (TestBareProvider, test_bare_provider, TEST, BARE_PROVIDER,
 #define TEST_ALL_CAPABILITIES \
   (SBX_CAPABILITIES_EXEC | SBX_CAPABILITIES_SPAWN | SBX_CAPABILITIES_STDIN | \
    SBX_CAPABILITIES_SIGNALS | SBX_CAPABILITIES_TERMINAL | SBX_CAPABILITIES_FILES | \
-   SBX_CAPABILITIES_LISTING)
+   SBX_CAPABILITIES_LISTING | SBX_CAPABILITIES_START | SBX_CAPABILITIES_RANGES | \
+   SBX_CAPABILITIES_MOVING)
 
 TestSession  *test_session_new      (TestBehaviour  behaviour);
 TestProvider *test_provider_new     (TestBehaviour  behaviour);

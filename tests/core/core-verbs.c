@@ -500,6 +500,131 @@ sync_stat (TestProvider  *provider,
   return check_info (sbx_session_stat (session_of (provider), "file", cancellable, error));
 }
 
+static gboolean
+check_range (GBytes  *content,
+             guint64  size)
+{
+  /* That of a session that does not say more. */
+  if (content != NULL)
+    g_assert_cmpuint (size, ==, 107);
+
+  return check_content (content);
+}
+
+static void
+begin_read_range (TestProvider *provider,
+                  GCancellable *cancellable,
+                  TestCall     *call)
+{
+  sbx_session_read_range_async (session_of (provider), "file", 100, 7, cancellable, test_call_cb,
+                                call);
+}
+
+static gboolean
+end_read_range (TestCall  *call,
+                GError   **error)
+{
+  g_autoptr(GObject) source = g_async_result_get_source_object (call->result);
+  guint64 size = 0;
+  GBytes *content = sbx_session_read_range_finish (SBX_SESSION (source), call->result, &size,
+                                                   error);
+
+  return check_range (content, size);
+}
+
+static gboolean
+sync_read_range (TestProvider  *provider,
+                 GCancellable  *cancellable,
+                 GError       **error)
+{
+  guint64 size = 0;
+  GBytes *content = sbx_session_read_range (session_of (provider), "file", 100, 7, &size,
+                                            cancellable, error);
+
+  return check_range (content, size);
+}
+
+static void
+begin_write_range (TestProvider *provider,
+                   GCancellable *cancellable,
+                   TestCall     *call)
+{
+  g_autoptr(GBytes) content = g_bytes_new_static ("new", 3);
+
+  sbx_session_write_range_async (session_of (provider), "file", content, 5, TRUE, 0640,
+                                 cancellable, test_call_cb, call);
+}
+
+static gboolean
+end_write_range (TestCall  *call,
+                 GError   **error)
+{
+  g_autoptr(GObject) source = g_async_result_get_source_object (call->result);
+
+  return sbx_session_write_range_finish (SBX_SESSION (source), call->result, error);
+}
+
+static gboolean
+sync_write_range (TestProvider  *provider,
+                  GCancellable  *cancellable,
+                  GError       **error)
+{
+  g_autoptr(GBytes) content = g_bytes_new_static ("new", 3);
+
+  return sbx_session_write_range (session_of (provider), "file", content, 5, TRUE, 0640,
+                                  cancellable, error);
+}
+
+static void
+begin_rename (TestProvider *provider,
+              GCancellable *cancellable,
+              TestCall     *call)
+{
+  sbx_session_rename_async (session_of (provider), "a", "b", cancellable, test_call_cb, call);
+}
+
+static gboolean
+end_rename (TestCall  *call,
+            GError   **error)
+{
+  g_autoptr(GObject) source = g_async_result_get_source_object (call->result);
+
+  return sbx_session_rename_finish (SBX_SESSION (source), call->result, error);
+}
+
+static gboolean
+sync_rename (TestProvider  *provider,
+             GCancellable  *cancellable,
+             GError       **error)
+{
+  return sbx_session_rename (session_of (provider), "a", "b", cancellable, error);
+}
+
+static void
+begin_copy (TestProvider *provider,
+            GCancellable *cancellable,
+            TestCall     *call)
+{
+  sbx_session_copy_async (session_of (provider), "a", "b", cancellable, test_call_cb, call);
+}
+
+static gboolean
+end_copy (TestCall  *call,
+          GError   **error)
+{
+  g_autoptr(GObject) source = g_async_result_get_source_object (call->result);
+
+  return sbx_session_copy_finish (SBX_SESSION (source), call->result, error);
+}
+
+static gboolean
+sync_copy (TestProvider  *provider,
+           GCancellable  *cancellable,
+           GError       **error)
+{
+  return sbx_session_copy (session_of (provider), "a", "b", cancellable, error);
+}
+
 const TestVerb test_verbs[] = {
   { "open", begin_open, end_open, sync_open },
   { "exec", begin_exec, end_exec, sync_exec },
@@ -513,6 +638,10 @@ const TestVerb test_verbs[] = {
   { "remove", begin_remove, end_remove, sync_remove },
   { "list-dir", begin_list_dir, end_list_dir, sync_list_dir },
   { "stat", begin_stat, end_stat, sync_stat },
+  { "read-range", begin_read_range, end_read_range, sync_read_range },
+  { "write-range", begin_write_range, end_write_range, sync_write_range },
+  { "rename", begin_rename, end_rename, sync_rename },
+  { "copy", begin_copy, end_copy, sync_copy },
   { "close", begin_close, end_close, sync_close },
   { NULL },
 };

@@ -254,6 +254,10 @@ test_missing (void)
   assert_unsupported (sbx_session_remove (session, "a", NULL, &error));
   assert_unsupported (sbx_session_list_dir (session, "a", NULL, &error) != NULL);
   assert_unsupported (sbx_session_stat (session, "a", NULL, &error) != NULL);
+  assert_unsupported (sbx_session_read_range (session, "a", 0, 1, NULL, NULL, &error) != NULL);
+  assert_unsupported (sbx_session_write_range (session, "a", bytes, 0, TRUE, 0644, NULL, &error));
+  assert_unsupported (sbx_session_rename (session, "a", "b", NULL, &error));
+  assert_unsupported (sbx_session_copy (session, "a", "b", NULL, &error));
 
   /* There may be nothing to do to close. */
   g_assert_true (sbx_session_close (session, NULL, &error));
@@ -271,8 +275,8 @@ test_capabilities (void)
   } needs[] = {
     { "exec", SBX_CAPABILITIES_EXEC },
     { "run", SBX_CAPABILITIES_EXEC },
-    { "start", SBX_CAPABILITIES_SPAWN },
-    { "spawn", SBX_CAPABILITIES_SPAWN },
+    { "start", SBX_CAPABILITIES_START | SBX_CAPABILITIES_SPAWN },
+    { "spawn", SBX_CAPABILITIES_START | SBX_CAPABILITIES_SPAWN },
     { "read-file", SBX_CAPABILITIES_FILES },
     { "write-file", SBX_CAPABILITIES_FILES },
     { "create-dir-all", SBX_CAPABILITIES_FILES },
@@ -280,6 +284,10 @@ test_capabilities (void)
     { "remove", SBX_CAPABILITIES_FILES },
     { "list-dir", SBX_CAPABILITIES_LISTING },
     { "stat", SBX_CAPABILITIES_LISTING },
+    { "read-range", SBX_CAPABILITIES_RANGES },
+    { "write-range", SBX_CAPABILITIES_RANGES },
+    { "rename", SBX_CAPABILITIES_MOVING },
+    { "copy", SBX_CAPABILITIES_MOVING },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (needs); i++)
@@ -431,7 +439,7 @@ test_cancelled_after (void)
     }
 }
 
-#define N_VERBS 13
+#define N_VERBS 17
 
 /* Implementations that do not heed it: the callers are told after a while, and late answers count
  * for nothing. All at once, since each takes its grace time. */

@@ -266,11 +266,11 @@ test_other_thread (void)
 
   thread = g_thread_new ("elsewhere", call_elsewhere, &elsewhere);
   g_thread_join (g_steal_pointer (&thread));
-  g_assert_cmpuint (elsewhere.n_refused, ==, 13);
+  g_assert_cmpuint (elsewhere.n_refused, ==, 17);
 
   elsewhere.n_refused = 0;
   thread = g_thread_new ("elsewhere", call_elsewhere, &elsewhere);
-  test_poll_for (g_atomic_int_get (&elsewhere.n_refused) == 13);
+  test_poll_for (g_atomic_int_get (&elsewhere.n_refused) == 17);
   g_thread_join (g_steal_pointer (&thread));
   g_assert_cmpstr (provider->session->calls->str, ==, "");
 }

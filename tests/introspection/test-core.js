@@ -16,13 +16,13 @@ Gio._promisify(Sbx.Process.prototype, 'run_async', 'run_finish');
 Gio._promisify(Sbx.Process.prototype, 'start_async', 'start_finish');
 Gio._promisify(Sbx.Process.prototype, 'wait_async', 'wait_finish');
 for (const verb of ['exec', 'spawn', 'close', 'read_file', 'write_file', 'create_dir_all',
-    'create_temp_dir', 'remove', 'list_dir', 'stat'])
+    'create_temp_dir', 'remove', 'list_dir', 'stat', 'read_range', 'write_range', 'rename', 'copy'])
     Gio._promisify(Sbx.Session.prototype, `${verb}_async`, `${verb}_finish`);
 
 const SBX_ERROR = Sbx.error_quark();
 const ALL = Sbx.Capabilities.EXEC | Sbx.Capabilities.SPAWN | Sbx.Capabilities.STDIN |
     Sbx.Capabilities.SIGNALS | Sbx.Capabilities.TERMINAL | Sbx.Capabilities.FILES |
-    Sbx.Capabilities.LISTING;
+    Sbx.Capabilities.LISTING | Sbx.Capabilities.RANGES | Sbx.Capabilities.MOVING;
 
 const encoder = new TextEncoder();
 const text = bytes => new TextDecoder().decode(bytes.toArray());
@@ -139,6 +139,37 @@ const MemorySession = GObject.registerClass(class MemorySession extends Sbx.Sess
         invocation.return_info(this.info(path));
         return true;
     }
+
+    vfunc_handle_read_range(path, offset, length, invocation) {
+        const content = this.files.get(path).toArray();
+        invocation.return_range(content.slice(offset, offset + length), content.length);
+        return true;
+    }
+
+    vfunc_handle_write_range(path, content, offset, truncate, _mode, invocation) {
+        const old = this.files.get(path).toArray();
+        const part = content.toArray();
+        const end = offset + part.length;
+        const whole = new Uint8Array(truncate ? end : Math.max(end, old.length));
+        whole.set(old.slice(0, whole.length));
+        whole.set(part, offset);
+        this.files.set(path, new GLib.Bytes(whole));
+        invocation.return_done();
+        return true;
+    }
+
+    vfunc_handle_rename(path, newPath, invocation) {
+        this.files.set(newPath, this.files.get(path));
+        this.files.delete(path);
+        invocation.return_done();
+        return true;
+    }
+
+    vfunc_handle_copy(path, newPath, invocation) {
+        this.files.set(newPath, this.files.get(path));
+        invocation.return_done();
+        return true;
+    }
 });
 
 // A session class that does the same with every call.
@@ -150,7 +181,8 @@ function sessionClass(name, handle) {
         }
     };
     for (const verb of ['exec', 'close', 'read_file', 'write_file', 'create_dir_all',
-        'create_temp_dir', 'remove', 'list_dir', 'stat']) {
+        'create_temp_dir', 'remove', 'list_dir', 'stat', 'read_range', 'write_range', 'rename',
+        'copy']) {
         // An assignment would look for one to chain up to.
         Object.defineProperty(klass.prototype, `vfunc_handle_${verb}`, {
             value(...values) {
@@ -213,6 +245,10 @@ const VERBS = {
     remove: ['file'],
     list_dir: ['.'],
     stat: ['file'],
+    read_range: ['file', 0, 7],
+    write_range: ['file', data('content'), 0, false, 0o644],
+    rename: ['file', 'other'],
+    copy: ['file', 'other'],
     close: [],
 };
 
@@ -485,6 +521,19 @@ run({
         assert(await session.remove_async(name, null));
         await assertFails(Gio.io_error_quark(), Gio.IOErrorEnum.NOT_FOUND,
             session.read_file_async(name, 0, null));
+    },
+
+    async ranges() {
+        const session = new MemorySession();
+        await session.write_file_async('a', data('one two'), 0o600, null);
+        await session.write_range_async('a', data('TW'), 4, false, 0, null);
+        const [bytes, size] = await session.read_range_async('a', 3, 3, null);
+        assertEqual([text(bytes), size], [' TW', 7]);
+        assert(session.write_range('a', data('!'), 3, true, 0, null));
+        assert(await session.copy_async('a', 'b', null));
+        assert(await session.rename_async('a', 'c', null));
+        const [whole] = session.read_range('c', 0, 100, null);
+        assertEqual([[...session.files.keys()].sort(), text(whole)], [['b', 'c'], 'one!']);
     },
 
     // Sessions that are dropped open, with handlers: nobody is told from within the collector.

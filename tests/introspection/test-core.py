@@ -18,7 +18,7 @@ import tap
 DEADLINE_S = 30
 ALL = (Sbx.Capabilities.EXEC | Sbx.Capabilities.SPAWN | Sbx.Capabilities.STDIN |
        Sbx.Capabilities.SIGNALS | Sbx.Capabilities.TERMINAL | Sbx.Capabilities.FILES |
-       Sbx.Capabilities.LISTING)
+       Sbx.Capabilities.LISTING | Sbx.Capabilities.RANGES | Sbx.Capabilities.MOVING)
 
 
 # A whole provider, as in the manual.
@@ -117,6 +117,32 @@ class MemorySession(Sbx.Session):
         invocation.return_info(self.info(path))
         return True
 
+    def do_handle_read_range(self, path, offset, length, invocation):
+        if path not in self.files:
+            return self.missing(invocation, path)
+        content = self.files[path]
+        invocation.return_range(GLib.Bytes.new(content[offset:offset + length]), len(content))
+        return True
+
+    def do_handle_write_range(self, path, content, offset, truncate, mode, invocation):
+        old = self.files.get(path, b"")
+        end = offset + content.get_size()
+        new = old[:offset].ljust(offset, b"\0") + content.get_data()
+        self.files[path] = new if truncate else new + old[end:]
+        self.modes.setdefault(path, mode)
+        invocation.return_done()
+        return True
+
+    def do_handle_rename(self, path, new_path, invocation):
+        self.files[new_path] = self.files.pop(path)
+        invocation.return_done()
+        return True
+
+    def do_handle_copy(self, path, new_path, invocation):
+        self.files[new_path] = self.files[path]
+        invocation.return_done()
+        return True
+
 
 class KeepSession(Sbx.Session):
     """Keeps every call for the test to answer."""
@@ -133,7 +159,8 @@ class KeepSession(Sbx.Session):
 
     do_handle_exec = do_handle_close = do_handle_read_file = do_handle_write_file = keep
     do_handle_create_dir_all = do_handle_create_temp_dir = do_handle_remove = keep
-    do_handle_list_dir = do_handle_stat = keep
+    do_handle_list_dir = do_handle_stat = do_handle_read_range = keep
+    do_handle_write_range = do_handle_rename = do_handle_copy = keep
 
 
 class RaiseSession(Sbx.Session):
@@ -145,7 +172,8 @@ class RaiseSession(Sbx.Session):
 
     do_handle_exec = do_handle_close = do_handle_read_file = do_handle_write_file = fail_to_handle
     do_handle_create_dir_all = do_handle_create_temp_dir = do_handle_remove = fail_to_handle
-    do_handle_list_dir = do_handle_stat = fail_to_handle
+    do_handle_list_dir = do_handle_stat = do_handle_read_range = fail_to_handle
+    do_handle_write_range = do_handle_rename = do_handle_copy = fail_to_handle
 
 
 class DropSession(Sbx.Session):
@@ -157,7 +185,8 @@ class DropSession(Sbx.Session):
 
     do_handle_exec = do_handle_close = do_handle_read_file = do_handle_write_file = drop
     do_handle_create_dir_all = do_handle_create_temp_dir = do_handle_remove = drop
-    do_handle_list_dir = do_handle_stat = drop
+    do_handle_list_dir = do_handle_stat = do_handle_read_range = drop
+    do_handle_write_range = do_handle_rename = do_handle_copy = drop
 
 
 class RaiseProvider(GObject.Object, Sbx.Provider):
@@ -243,6 +272,10 @@ VERBS = [
     ("remove", ("file",)),
     ("list_dir", (".",)),
     ("stat", ("file",)),
+    ("read_range", ("file", 0, 7)),
+    ("write_range", ("file", data(b"content"), 0, False, 0o644)),
+    ("rename", ("file", "other")),
+    ("copy", ("file", "other")),
     ("close", ()),
 ]
 
@@ -626,6 +659,24 @@ class Files(CoreTest):
         self.assertEqual(bytes.get_data(), b"text")
         infos = finish(call(session.list_dir_async, "."), session.list_dir_finish)
         self.assertIsInstance(infos, Gio.ListModel)
+
+    def test_ranges(self):
+        session = MemorySession()
+        self.assertTrue(session.write_range("a", data(b"cd"), 2, False, 0o600, None))
+        self.assertEqual(session.files, {"a": b"\0\0cd"})
+        bytes, size = session.read_range("a", 1, 2, None)
+        self.assertEqual((bytes.get_data(), size), (b"\0c", 4))
+        bytes, size = session.read_range("a", 2**40, 2, None)
+        self.assertEqual((bytes.get_size(), size), (0, 4))
+        finish(call(session.write_range_async, "a", data(b"ab"), 0, True, 0),
+               session.write_range_finish)
+        bytes, size = finish(call(session.read_range_async, "a", 0, 2**63), session.read_range_finish)
+        self.assertEqual((bytes.get_data(), size), (b"ab", 2))
+        self.assert_fails(Sbx.Error.INVALID, session.read_range, "a", 2**64 - 1, 1, None)
+        self.assertTrue(session.copy("a", "b", None))
+        self.assertTrue(session.rename("a", "c", None))
+        self.assertEqual(session.files, {"b": b"ab", "c": b"ab"})
+        self.assertEqual(session.modes, {"a": 0o600})
 
 
 if __name__ == "__main__":
