@@ -312,12 +312,13 @@ fake_handle (FakeRequest *request)
     "close", "create_temp_dir", "create_dir_all", "write_file", "read_file", "remove", "exec",
     "spawn", NULL
   };
+  const gboolean retryable = fake_option ("retryable") != NULL;
 
   if (session_groups == NULL)
     session_groups = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   if (fake_option_for ("fail", request->method))
-    fake_answer_error (request, fake_option ("retryable") != NULL ? "ssh_not_ready" : "out_of_order",
-                       "the machine \"is\" not there\n", fake_option ("retryable") != NULL);
+    fake_answer_error (request, retryable ? "ssh_not_ready" : "out_of_order",
+                       "the machine \"is\" not there\n", retryable);
   else if (g_str_equal (request->method, "capabilities"))
     handle_capabilities (request);
   else if (g_str_equal (request->method, "open"))
