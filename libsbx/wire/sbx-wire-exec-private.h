@@ -24,7 +24,11 @@ typedef struct
   guint64         stderr_truncated;
 } SbxWireExecEnd;
 
-void _sbx_wire_exec_end_clear (SbxWireExecEnd *self);
+void           _sbx_wire_exec_end_clear        (SbxWireExecEnd *self);
+
+/* The names of why a command did not start. One that we do not know is "other". */
+const char    *_sbx_wire_not_started_to_name   (SbxNotStarted   kind);
+SbxNotStarted  _sbx_wire_not_started_from_name (const char     *name);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SbxWireExecEnd, _sbx_wire_exec_end_clear)
 

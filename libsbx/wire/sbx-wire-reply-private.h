@@ -21,6 +21,7 @@ typedef struct
   JsonObject   *event;        /* or %NULL */
   gboolean      has_result;   /* false: no reply yet, or one without "result" and "error" */
   JsonObject   *result;       /* %NULL stands for {} */
+  gboolean      is_odd;       /* the result is neither an object nor null; an ack can be that */
   JsonObject   *error;        /* or %NULL */
   gboolean      is_final;     /* has a result or an error, or none of the three */
 } SbxWireReply;
