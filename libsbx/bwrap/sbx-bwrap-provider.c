@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-provider.h"
 
 #include "bwrap/sbx-bwrap-open-private.h"
+#include "bwrap/sbx-bwrap-session-private.h"
 #include "bwrap/sbx-bwrap-user-dirs-private.h"
 #include "core/sbx-library-private.h"
 #include "core/sbx-open-request.h"
@@ -81,10 +82,17 @@ sbx_bwrap_provider_handle_open (SbxProvider       *provider,
   return TRUE;
 }
 
+static SbxCapabilities
+sbx_bwrap_provider_get_capabilities (SbxProvider *provider)
+{
+  return SBX_BWRAP_SESSION_CAPABILITIES;
+}
+
 static void
 sbx_bwrap_provider_iface_init (SbxProviderInterface *iface)
 {
   iface->handle_open = sbx_bwrap_provider_handle_open;
+  iface->get_capabilities = sbx_bwrap_provider_get_capabilities;
 }
 
 static void

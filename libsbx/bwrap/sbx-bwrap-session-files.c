@@ -14,6 +14,7 @@
 #include "core/sbx-session-private.h"
 #include "core/sbx-text-private.h"
 #include "files/sbx-fd-private.h"
+#include "init/sbx-init-protocol-private.h"
 
 #include <errno.h>
 #include <glib/gi18n-lib.h>
@@ -42,7 +43,10 @@ struct _FileCall
   SbxInvocation  *invocation;
   SbxInitChannel *channel;
   AnswerFunc      answer;
+  SbxInitVerb     verb;
   char           *path;
+  char           *new_path;     /* of what is renamed or copied */
+  guint64         offset;       /* of the part that is read */
   GSource        *cancelled;
   guint64         id;
   SbxInput        input;
@@ -67,6 +71,7 @@ file_call_clear (FileCall *call)
   g_clear_object (&call->invocation);
   g_clear_object (&call->channel);
   g_free (call->path);
+  g_free (call->new_path);
 }
 
 /* The channel has a reference until the worker has ended, and the call itself one until it has
@@ -77,6 +82,39 @@ file_call_unref (gpointer call)
   g_rc_box_release_full (call, (GDestroyNotify) file_call_clear);
 }
 
+/* Two names are in it, and for some numbers there is more to say than the system does. */
+static GError *
+describe_moving (FileCall *call,
+                 int       number)
+{
+  g_autofree char *from = _sbx_text_quote (call->path);
+  g_autofree char *to = _sbx_text_quote (call->new_path);
+
+  if (number == EINVAL)
+    return g_error_new (G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                        _("%s in the sandbox cannot become %s, which is itself or is within it"),
+                        from, to);
+
+  if (number == EXDEV)
+    return g_error_new (G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+                        _("%s in the sandbox is on another file system than %s; copy it, and "
+                          "remove it then"), from, to);
+
+  if (number == EOPNOTSUPP && call->verb == SBX_INIT_VERB_COPY)
+    return g_error_new (G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+                        _("%s in the sandbox is, or contains, a pipe, a socket or a device, of "
+                          "which there are no copies"), from);
+
+  if (call->verb == SBX_INIT_VERB_RENAME)
+    return g_error_new (G_IO_ERROR, g_io_error_from_errno (number),
+                        _("%s in the sandbox could not be renamed to %s: %s"),
+                        from, to, g_strerror (number));
+
+  return g_error_new (G_IO_ERROR, g_io_error_from_errno (number),
+                      _("%s in the sandbox could not be copied to %s: %s"),
+                      from, to, g_strerror (number));
+}
+
 static GError *
 describe_failure (FileCall *call)
 {
@@ -85,6 +123,16 @@ describe_failure (FileCall *call)
 
   if (call->error != NULL)
     return g_error_copy (call->error);
+
+  if (call->end.kind == SBX_INIT_END_NOT_STARTED && call->new_path != NULL &&
+      call->end.stage == SBX_INIT_STAGE_FILE)
+    return describe_moving (call, number);
+
+  if (call->end.kind == SBX_INIT_END_NOT_STARTED && number == EFBIG &&
+      call->verb == SBX_INIT_VERB_WRITE_RANGE)
+    return g_error_new (SBX_ERROR, SBX_ERROR_TOO_LARGE,
+                        _("%s in the sandbox cannot become that large; its file system ends "
+                          "before"), quoted);
 
   if (call->end.kind == SBX_INIT_END_NOT_STARTED && number == EFBIG)
     return g_error_new (SBX_ERROR, SBX_ERROR_TOO_LARGE,
@@ -230,6 +278,7 @@ file_call_start (FileCall           *call,
     verb, argv, no_environment, sbx_session_get_cwd (session), FALSE, 0, 0, -1, -1, -1
   };
 
+  call->verb = verb;
   if (content != NULL &&
       _sbx_input_init (&call->input, _sbx_session_get_context (session), SBX_STDIN_BYTES, content,
                        &call->error))
@@ -264,6 +313,34 @@ answer_bytes (FileCall *call,
               GBytes   *bytes)
 {
   sbx_read_file_invocation_return_bytes (SBX_READ_FILE_INVOCATION (call->invocation), bytes);
+}
+
+static void
+answer_range (FileCall *call,
+              GBytes   *bytes)
+{
+  SbxInitRangeHead head;
+  g_autoptr(GBytes) part = NULL;
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+
+  if (size >= sizeof head)
+    memcpy (&head, data, sizeof head);
+
+  if (size < sizeof head || head.magic != SBX_INIT_FILE_MAGIC || head.reserved != 0)
+    {
+      sbx_invocation_return_error (call->invocation, SBX_ERROR_PROTOCOL,
+                                   _("The sandbox described a file in a way that makes no sense"));
+      return;
+    }
+
+  /* Some files are larger than they say, or became so meanwhile. */
+  part = g_bytes_new_from_bytes (bytes, sizeof head, size - sizeof head);
+  if (size > sizeof head)
+    head.size = MAX (head.size, call->offset + (size - sizeof head));
+
+  sbx_read_file_invocation_return_range (SBX_READ_FILE_INVOCATION (call->invocation), part,
+                                         head.size);
 }
 
 static void
@@ -437,6 +514,82 @@ handle_stat (SbxSession        *session,
   return TRUE;
 }
 
+static gboolean
+handle_read_range (SbxSession            *session,
+                   const char            *path,
+                   guint64                offset,
+                   guint64                length,
+                   SbxReadFileInvocation *invocation)
+{
+  g_autofree char *start = g_strdup_printf ("%" G_GUINT64_FORMAT, offset);
+  g_autofree char *limit = g_strdup_printf ("%" G_GUINT64_FORMAT, length);
+  const char * const argv[] = { path, start, limit, NULL };
+  FileCall *call = file_call_new (SBX_BWRAP_SESSION (session), SBX_INVOCATION (invocation), path,
+                                  length + sizeof (SbxInitRangeHead), answer_range);
+
+  call->offset = offset;
+  file_call_start (call, SBX_BWRAP_SESSION (session), SBX_INIT_VERB_READ_RANGE, argv, NULL, TRUE);
+
+  return TRUE;
+}
+
+static gboolean
+handle_write_range (SbxSession        *session,
+                    const char        *path,
+                    GBytes            *content,
+                    guint64            offset,
+                    gboolean           truncate,
+                    guint              mode,
+                    SbxFileInvocation *invocation)
+{
+  g_autofree char *octal = g_strdup_printf ("%o", mode & 0777);
+  g_autofree char *start = g_strdup_printf ("%" G_GUINT64_FORMAT, offset);
+  g_autofree char *size = g_strdup_printf ("%" G_GSIZE_FORMAT, g_bytes_get_size (content));
+  const char * const argv[] = { path, octal, start, size, truncate ? "1" : "0", NULL };
+  FileCall *call = file_call_new (SBX_BWRAP_SESSION (session), SBX_INVOCATION (invocation), path,
+                                  0, answer_done);
+
+  file_call_start (call, SBX_BWRAP_SESSION (session), SBX_INIT_VERB_WRITE_RANGE, argv, content,
+                   FALSE);
+
+  return TRUE;
+}
+
+static gboolean
+handle_moving (SbxSession        *session,
+               SbxInitVerb        verb,
+               const char        *path,
+               const char        *new_path,
+               SbxFileInvocation *invocation)
+{
+  const char * const argv[] = { path, new_path, NULL };
+  FileCall *call = file_call_new (SBX_BWRAP_SESSION (session), SBX_INVOCATION (invocation), path,
+                                  0, answer_done);
+
+  call->new_path = g_strdup (new_path);
+  file_call_start (call, SBX_BWRAP_SESSION (session), verb, argv, NULL, FALSE);
+
+  return TRUE;
+}
+
+static gboolean
+handle_rename (SbxSession        *session,
+               const char        *path,
+               const char        *new_path,
+               SbxFileInvocation *invocation)
+{
+  return handle_moving (session, SBX_INIT_VERB_RENAME, path, new_path, invocation);
+}
+
+static gboolean
+handle_copy (SbxSession        *session,
+             const char        *path,
+             const char        *new_path,
+             SbxFileInvocation *invocation)
+{
+  return handle_moving (session, SBX_INIT_VERB_COPY, path, new_path, invocation);
+}
+
 void
 _sbx_bwrap_session_init_files (SbxSessionClass *klass)
 {
@@ -447,4 +600,8 @@ _sbx_bwrap_session_init_files (SbxSessionClass *klass)
   klass->handle_remove = handle_remove;
   klass->handle_list_dir = handle_list_dir;
   klass->handle_stat = handle_stat;
+  klass->handle_read_range = handle_read_range;
+  klass->handle_write_range = handle_write_range;
+  klass->handle_rename = handle_rename;
+  klass->handle_copy = handle_copy;
 }

@@ -15,6 +15,12 @@ G_BEGIN_DECLS
  * A session of the bubblewrap provider: hands commands and file verbs to process 1 of its sandbox.
  */
 
+#define SBX_BWRAP_SESSION_CAPABILITIES \
+  (SBX_CAPABILITIES_EXEC | SBX_CAPABILITIES_SPAWN | SBX_CAPABILITIES_STDIN | \
+   SBX_CAPABILITIES_SIGNALS | SBX_CAPABILITIES_TERMINAL | SBX_CAPABILITIES_FILES | \
+   SBX_CAPABILITIES_LISTING | SBX_CAPABILITIES_START | SBX_CAPABILITIES_RANGES | \
+   SBX_CAPABILITIES_MOVING)
+
 #define SBX_TYPE_BWRAP_SESSION (_sbx_bwrap_session_get_type ())
 
 G_DECLARE_FINAL_TYPE (SbxBwrapSession, _sbx_bwrap_session, SBX, BWRAP_SESSION, SbxSession)

@@ -142,10 +142,7 @@ _sbx_bwrap_session_new (SbxBwrapSandbox    *sandbox,
   self = g_object_new (SBX_TYPE_BWRAP_SESSION,
                        "id", _sbx_bwrap_sandbox_get_id (sandbox),
                        "cwd", cwd,
-                       "capabilities", SBX_CAPABILITIES_EXEC | SBX_CAPABILITIES_SPAWN |
-                                       SBX_CAPABILITIES_STDIN | SBX_CAPABILITIES_SIGNALS |
-                                       SBX_CAPABILITIES_TERMINAL | SBX_CAPABILITIES_FILES |
-                                       SBX_CAPABILITIES_LISTING,
+                       "capabilities", SBX_BWRAP_SESSION_CAPABILITIES,
                        NULL);
   self->sandbox = g_object_ref (sandbox);
   self->environment = g_strdupv ((GStrv) environment);

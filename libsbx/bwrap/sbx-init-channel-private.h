@@ -40,6 +40,12 @@ typedef enum
   SBX_INIT_VERB_REMOVE,           /* argv: path; recursive, a missing one is no error */
   SBX_INIT_VERB_LIST_DIR,         /* argv: path, limit in entries; SbxInitFileRecords on stdout */
   SBX_INIT_VERB_STAT,             /* argv: path; one SbxInitFileRecord on stdout */
+  SBX_INIT_VERB_READ_RANGE,       /* argv: path, offset, length; an SbxInitRangeHead on stdout, and
+                                   * what is there */
+  SBX_INIT_VERB_WRITE_RANGE,      /* argv: path, octal mode, offset, size, 1 to truncate or 0;
+                                   * content goes to stdin */
+  SBX_INIT_VERB_RENAME,           /* argv: path, new path */
+  SBX_INIT_VERB_COPY,             /* argv: path, new path */
 } SbxInitVerb;
 
 typedef struct

@@ -212,7 +212,7 @@ write_in_place (const Target *target,
   if (lseek (content, 0, SEEK_SET) < 0 || ftruncate (fd, 0) < 0)
     return errno;
 
-  return _sbx_init_copy (content, fd, UINT64_MAX);
+  return _sbx_init_copy_file (content, fd);
 }
 
 static int
@@ -244,9 +244,10 @@ put_in_place (Target *target,
 
 static int
 write_beside (Target *target,
+              int     from,
               int     fd)
 {
-  int error = _sbx_init_copy (STDIN_FILENO, fd, UINT64_MAX);
+  int error = _sbx_init_copy_file (from, fd);
 
   if (error == 0 && fchmod (fd, target->mode) < 0)
     error = errno;
@@ -305,5 +306,142 @@ _sbx_init_write_file (const char *path,
   if ((error == EACCES || error == EPERM || error == EROFS) && target.exists)
     return write_through_memory (&target, given != 0);
 
-  return error != 0 ? error : write_beside (&target, fd);
+  return error != 0 ? error : write_beside (&target, STDIN_FILENO, fd);
+}
+
+int
+_sbx_init_put_file (int         from,
+                    int         directory,
+                    const char *name,
+                    mode_t      mode)
+{
+  static Target target;
+  int fd;
+  int error;
+
+  target.directory = directory;
+  target.name = name;
+
+  error = check_target (&target);
+  if (error != 0)
+    return error;
+
+  target.mode = mode;
+  error = open_temporary (&target, &fd);
+  if ((error != EACCES && error != EPERM && error != EROFS) || !target.exists)
+    return error != 0 ? error : write_beside (&target, from, fd);
+
+  error = write_in_place (&target, from);
+  if (error == 0 && fchmodat (directory, name, mode, 0) < 0)
+    error = errno;
+
+  return error;
+}
+
+int
+_sbx_init_read_range (const char *path,
+                      const char *offset,
+                      const char *length)
+{
+  SbxInitRangeHead head = { .magic = SBX_INIT_FILE_MAGIC };
+  struct stat status;
+  uint64_t start = 0, max = 0;
+  int error = _sbx_init_parse_number (offset, 10, &start);
+  int fd;
+
+  if (error == 0)
+    error = _sbx_init_parse_number (length, 10, &max);
+  if (error != 0 || start > INT64_MAX)
+    return EINVAL;
+
+  fd = open (path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0)
+    return errno;
+
+  error = check_regular (fd);
+  if (error == 0 && fstat (fd, &status) < 0)
+    error = errno;
+  if (error != 0)
+    return error;
+
+  head.size = (uint64_t) status.st_size;
+  error = _sbx_init_write_all (STDOUT_FILENO, &head, sizeof head);
+  if (error != 0)
+    return error;
+
+  /* No file system has a place that far, and so no file an end after it. */
+  if (lseek (fd, (off_t) start, SEEK_SET) < 0)
+    return errno == EINVAL ? 0 : errno;
+
+  return _sbx_init_copy_part (fd, STDOUT_FILENO, max);
+}
+
+/* Opens what find_target() found, or makes it. What is no regular file is not even opened where
+ * that can be helped: opening a pipe or a device does something already. */
+static int
+open_target (Target *target,
+             int    *fd)
+{
+  const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  int error = check_target (target);
+
+  if (error != 0)
+    return error;
+
+  if (!target->exists)
+    {
+      *fd = openat (target->directory, target->name, flags | O_CREAT | O_EXCL, 0600);
+      if (*fd >= 0)
+        return fchmod (*fd, target->mode) < 0 ? errno : 0;
+      if (errno != EEXIST)
+        return errno;
+    }
+
+  *fd = openat (target->directory, target->name, flags);
+  if (*fd < 0)
+    return errno == ENXIO ? SBX_INIT_NOT_REGULAR : errno;
+
+  return check_regular (*fd);
+}
+
+/* The arguments are a path, an octal mode, where to begin, how many bytes will come, and whether
+ * the file shall end with them. */
+int
+_sbx_init_write_range (char **arguments)
+{
+  static Target target;
+  uint64_t mode = 0, start = 0, size = 0;
+  const bool truncates = strcmp (arguments[4], "1") == 0;
+  off_t end;
+  int fd;
+  int error;
+
+  if (_sbx_init_parse_number (arguments[1], 8, &mode) != 0 ||
+      _sbx_init_parse_number (arguments[2], 10, &start) != 0 ||
+      _sbx_init_parse_number (arguments[3], 10, &size) != 0 ||
+      start > INT64_MAX || size > INT64_MAX - start)
+    return EINVAL;
+  if (mode > 01777)
+    return EPERM;
+
+  error = find_target (&target, arguments[0]);
+  target.mode = mode != 0 ? (mode_t) mode : DEFAULT_MODE;
+  if (error == 0)
+    error = open_target (&target, &fd);
+  if (error != 0)
+    return error;
+
+  if (lseek (fd, (off_t) start, SEEK_SET) < 0)
+    return errno == EINVAL ? EFBIG : errno;
+
+  error = _sbx_init_copy (STDIN_FILENO, fd, UINT64_MAX);
+  if (error != 0)
+    return error;
+
+  /* Whoever sent it may have died over it: what is behind must not be cut off then. */
+  end = lseek (fd, 0, SEEK_CUR);
+  if (end < 0 || (uint64_t) end != start + size)
+    return EIO;
+
+  return truncates && ftruncate (fd, end) < 0 ? (errno == EINVAL ? EFBIG : errno) : 0;
 }

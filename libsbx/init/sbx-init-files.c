@@ -25,7 +25,15 @@ _sbx_init_file_verb_known (uint32_t verb,
     case SBX_INIT_DO_READ_FILE:
     case SBX_INIT_DO_WRITE_FILE:
     case SBX_INIT_DO_LIST_DIR:
+    case SBX_INIT_DO_RENAME:
+    case SBX_INIT_DO_COPY:
       return argc == 2;
+
+    case SBX_INIT_DO_READ_RANGE:
+      return argc == 3;
+
+    case SBX_INIT_DO_WRITE_RANGE:
+      return argc == 5;
 
     case SBX_INIT_DO_CREATE_DIRS:
     case SBX_INIT_DO_CREATE_TEMP:
@@ -62,6 +70,18 @@ _sbx_init_file_verb (const SbxInitRequest *request)
 
     case SBX_INIT_DO_LIST_DIR:
       return _sbx_init_list_dir (argv[0], argv[1]);
+
+    case SBX_INIT_DO_READ_RANGE:
+      return _sbx_init_read_range (argv[0], argv[1], argv[2]);
+
+    case SBX_INIT_DO_WRITE_RANGE:
+      return _sbx_init_write_range (argv);
+
+    case SBX_INIT_DO_RENAME:
+      return _sbx_init_rename (argv[0], argv[1]);
+
+    case SBX_INIT_DO_COPY:
+      return _sbx_init_copy_tree (argv[0], argv[1]);
 
     default:
       return _sbx_init_stat (argv[0]);
@@ -133,12 +153,11 @@ copy_some (int      from,
 }
 
 int
-_sbx_init_copy (int      from,
-                int      to,
-                uint64_t limit)
+_sbx_init_copy_part (int      from,
+                     int      to,
+                     uint64_t limit)
 {
   bool can_splice = true;
-  char more;
 
   while (limit > 0)
     {
@@ -173,6 +192,20 @@ _sbx_init_copy (int      from,
         return 0;
       limit -= n > 0 ? (uint64_t) n : 0;
     }
+
+  return 0;
+}
+
+int
+_sbx_init_copy (int      from,
+                int      to,
+                uint64_t limit)
+{
+  const int error = _sbx_init_copy_part (from, to, limit);
+  char more;
+
+  if (error != 0)
+    return error;
 
   /* It may have grown since somebody looked at its size. */
   return read (from, &more, 1) > 0 ? SBX_INIT_OVER_LIMIT : 0;

@@ -26,7 +26,7 @@
  */
 
 #define SBX_INIT_MAGIC            0x49584253u   /* "SBXI" */
-#define SBX_INIT_VERSION          1
+#define SBX_INIT_VERSION          2
 
 #define SBX_INIT_SOCKET_FD        3
 #define SBX_INIT_ALIVE_FD         4             /* locked while process 1 lives; may be missing */
@@ -66,7 +66,11 @@
 #define SBX_INIT_DO_REMOVE        5
 #define SBX_INIT_DO_LIST_DIR      6
 #define SBX_INIT_DO_STAT          7
-#define SBX_INIT_N_VERBS          8
+#define SBX_INIT_DO_READ_RANGE    8
+#define SBX_INIT_DO_WRITE_RANGE   9
+#define SBX_INIT_DO_RENAME        10
+#define SBX_INIT_DO_COPY          11
+#define SBX_INIT_N_VERBS          12
 
 #define SBX_INIT_HAS_STDIN        (1u << 0)     /* its descriptor is among those that came */
 #define SBX_INIT_HAS_STDOUT       (1u << 1)
@@ -181,6 +185,14 @@ typedef struct
   uint64_t size;
 } SbxInitFileRecord;
 
+/* READ_RANGE writes this, and then the part of the file. */
+typedef struct
+{
+  uint32_t magic;
+  uint32_t reserved;
+  uint64_t size;                /* of the whole file */
+} SbxInitRangeHead;
+
 _Static_assert (sizeof (SbxInitHead) == 16, "the head of a message has no gaps");
 _Static_assert (sizeof (SbxInitMessage) == 40, "a message has no gaps");
 _Static_assert (sizeof (SbxInitReport) == 40, "a report has no gaps");
@@ -189,3 +201,4 @@ _Static_assert (sizeof (SbxInitMounts) == 24 + 32 * 32, "mounts have no gaps");
 _Static_assert (sizeof (SbxInitExpectationsHead) == 16, "expectations have no gaps");
 _Static_assert (sizeof (SbxInitRequestHead) == 16, "a request has no gaps");
 _Static_assert (sizeof (SbxInitFileRecord) == 40, "a record has no gaps");
+_Static_assert (sizeof (SbxInitRangeHead) == 16, "the head of a range has no gaps");
