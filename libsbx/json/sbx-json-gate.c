@@ -23,6 +23,11 @@ typedef struct
   /* The name that the next value of the innermost object gets. */
   GString *name;
   GString *string;
+  /* Where the strings begin that were lifted out, and the nodes of those that were passed. */
+  const gsize *offsets;
+  gsize n_offsets;
+  JsonNode **nodes;
+  gsize n_nodes;
 } Gate;
 
 static gboolean
@@ -186,10 +191,18 @@ read_word (Gate       *self,
 static gboolean
 read_string (Gate *self)
 {
+  const gsize offset = (gsize) (self->text.at - self->text.start);
+  JsonNode *node;
+
   if (!_sbx_json_text_read_string (&self->text, self->string))
     return FALSE;
 
-  add (self, json_node_init_string (json_node_alloc (), self->string->str));
+  node = json_node_init_string (json_node_alloc (), self->string->str);
+
+  if (self->n_nodes < self->n_offsets && self->offsets[self->n_nodes] == offset)
+    self->nodes[self->n_nodes++] = node;
+
+  add (self, node);
   return TRUE;
 }
 
@@ -297,41 +310,82 @@ read_text (Gate *self)
   return TRUE;
 }
 
-JsonNode *
-_sbx_json_parse (GBytes              *text,
-                 const SbxJsonLimits *limits,
-                 GError             **error)
+/* @self has everything but the text and the room to work in. */
+static JsonNode *
+parse (Gate                *self,
+       const char          *text,
+       gsize                size,
+       const SbxJsonLimits *limits,
+       GError             **error)
 {
   g_autoptr(GPtrArray) open = g_ptr_array_new ();
   g_autoptr(GString) name = g_string_new (NULL);
   g_autoptr(GString) string = g_string_new (NULL);
   g_autoptr(JsonNode) root = NULL;
-  Gate self = { .open = open, .name = name, .string = string };
   gboolean accepted;
+
+  self->open = open;
+  self->name = name;
+  self->string = string;
+
+  /* An empty GBytes has no address to count from. */
+  self->text.start = (const guint8 *) (size > 0 ? text : "");
+  self->text.at = self->text.start;
+  self->text.end = self->text.start + size;
+  self->text.limits = limits != NULL ? limits : &default_limits;
+
+  accepted = size <= self->text.limits->max_size
+               ? read_text (self)
+               : _sbx_json_text_too_large (&self->text, "the text is too long");
+  root = self->root;
+
+  /* What was lifted out of a place that has no string. */
+  if (accepted && self->n_nodes < self->n_offsets)
+    accepted = _sbx_json_text_refuse (&self->text, "a string is not where it was");
+
+  if (!accepted)
+    {
+      g_propagate_error (error, self->text.error);
+      return NULL;
+    }
+
+  return g_steal_pointer (&root);
+}
+
+JsonNode *
+_sbx_json_parse (GBytes              *text,
+                 const SbxJsonLimits *limits,
+                 GError             **error)
+{
+  Gate self = { .tokens = 0 };
+  JsonNode *root;
+  gconstpointer data;
   gsize size;
 
   g_return_val_if_fail (text != NULL, NULL);
 
-  /* An empty GBytes has no address to count from. */
-  self.text.start = g_bytes_get_data (text, &size);
-  if (size == 0)
-    self.text.start = (const guint8 *) "";
+  data = g_bytes_get_data (text, &size);
+  root = parse (&self, data, size, limits, error);
 
-  self.text.at = self.text.start;
-  self.text.end = self.text.start + size;
-  self.text.limits = limits != NULL ? limits : &default_limits;
+  if (root != NULL)
+    json_node_seal (root);
 
-  accepted = size <= self.text.limits->max_size
-               ? read_text (&self)
-               : _sbx_json_text_too_large (&self.text, "the text is too long");
-  root = self.root;
+  return root;
+}
 
-  if (!accepted)
-    {
-      g_propagate_error (error, self.text.error);
-      return NULL;
-    }
+JsonNode *
+_sbx_json_parse_lifted (const char          *text,
+                        gsize                size,
+                        const SbxJsonLimits *limits,
+                        const gsize         *offsets,
+                        gsize                n_offsets,
+                        JsonNode           **nodes,
+                        GError             **error)
+{
+  Gate self = { .offsets = offsets, .n_offsets = n_offsets, .nodes = nodes };
 
-  json_node_seal (root);
-  return g_steal_pointer (&root);
+  g_return_val_if_fail (text != NULL || size == 0, NULL);
+  g_return_val_if_fail (n_offsets == 0 || (offsets != NULL && nodes != NULL), NULL);
+
+  return parse (&self, text, size, limits, error);
 }

@@ -54,6 +54,20 @@ JsonNode *_sbx_json_parse (GBytes              *text,
                            GError             **error);
 
 /*
+ * The same for a text from which strings were lifted out: an empty one was left in the place of
+ * each. @offsets are where those begin, in order, and @nodes get their nodes, which belong to the
+ * root; so one is known by its place, and by nothing that a peer could write. The root is not
+ * sealed: it belongs to the caller alone.
+ */
+JsonNode *_sbx_json_parse_lifted (const char          *text,
+                                  gsize                size,
+                                  const SbxJsonLimits *limits,
+                                  const gsize         *offsets,
+                                  gsize                n_offsets,
+                                  JsonNode           **nodes,
+                                  GError             **error);
+
+/*
  * How a member was found. json_object_get_*_member() warns when the peer chose another type than
  * the caller thought of; these never do. The value is only set with %SBX_JSON_PRESENT, and belongs
  * to the object unless said otherwise.

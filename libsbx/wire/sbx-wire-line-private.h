@@ -45,6 +45,10 @@ SbxJsonFound  _sbx_wire_line_get_payload (SbxWireLine  *self,
 gboolean      _sbx_wire_line_is_payload  (SbxWireLine  *self,
                                           JsonNode     *node);
 
+/* Gives what was lifted out its text again, for an object that is to be written as it came: the
+ * session of a provider may have members of its own, and they may be base64. */
+void          _sbx_wire_line_put_back    (SbxWireLine  *self);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxWireLine, _sbx_wire_line_unref)
 
 G_END_DECLS

@@ -1,0 +1,287 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "wire/sbx-wire-reader-private.h"
+
+#include "core/sbx-error.h"
+#include "wire/sbx-wire-lifter-private.h"
+#include "wire/sbx-wire-source-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gi18n-lib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE (256 * 1024)
+
+/* Bytes that one turn of the main loop may read. */
+#define TURN (1024 * 1024)
+
+/* What is read of a socket when its writer is gone. */
+#define SOCKET_REST (4 * 1024 * 1024)
+
+struct _SbxWireReader
+{
+  SbxWireFd         fd;
+  SbxWireSource    *source;     /* NULL at the end */
+  gsize             max_size;
+  SbxWireLineFunc   line_func;
+  SbxWireEndFunc    end_func;
+  gpointer          user_data;
+
+  guint8           *buffer;
+  gsize             at;
+  gsize             end;
+  SbxWireLifter     lifter;
+
+  gboolean          paused;
+  /* Nothing more is read than this many bytes. */
+  gboolean          finishing;
+  gsize             rest;
+
+  /* Functions of the caller that are running; they may free us. */
+  guint             calls;
+  gboolean          freed;
+};
+
+static void
+reader_destroy (SbxWireReader *self)
+{
+  _sbx_wire_lifter_clear (&self->lifter);
+  g_free (self->buffer);
+  g_free (self);
+}
+
+/* After it, @self may be gone. */
+static void
+end_call (SbxWireReader *self)
+{
+  self->calls--;
+
+  if (self->freed && self->calls == 0)
+    reader_destroy (self);
+}
+
+static void
+stop (SbxWireReader *self)
+{
+  g_clear_pointer (&self->source, _sbx_wire_source_free);
+}
+
+static void
+tell_end (SbxWireReader *self,
+          GError        *error)
+{
+  stop (self);
+  self->end_func (self, error, self->user_data);
+  g_clear_error (&error);
+}
+
+static void
+tell_line (SbxWireReader *self)
+{
+  g_autoptr(SbxWireLine) line = _sbx_wire_lifter_finish (&self->lifter);
+
+  if (line != NULL)
+    self->line_func (self, line, self->user_data);
+}
+
+/* Whether to go on: every function of the caller may have put an end to it, also by running the
+ * loop, in which we then were as well. */
+static gboolean
+is_running (SbxWireReader *self)
+{
+  return !self->freed && self->source != NULL && !self->paused;
+}
+
+/* Works through what is in the buffer. */
+static void
+take_buffer (SbxWireReader *self)
+{
+  while (is_running (self) && self->at < self->end)
+    {
+      gboolean ended;
+
+      self->at += _sbx_wire_lifter_feed (&self->lifter, self->buffer + self->at,
+                                         self->end - self->at, &ended);
+
+      if (self->lifter.size > self->max_size)
+        tell_end (self, g_error_new (SBX_ERROR, SBX_ERROR_TOO_LARGE,
+                                     _("A line has more than %" G_GSIZE_FORMAT " bytes"),
+                                     self->max_size));
+      else if (ended)
+        tell_line (self);
+    }
+}
+
+/* The end of the stream; what there is of a line is one. */
+static void
+take_end (SbxWireReader *self)
+{
+  if (self->lifter.size > 0)
+    tell_line (self);
+
+  if (is_running (self))
+    tell_end (self, NULL);
+  else if (self->source != NULL)
+    {
+      /* Paused: told when it goes on. */
+      self->finishing = TRUE;
+      self->rest = 0;
+    }
+}
+
+/* Reads once. 0 also stands for nothing to read now. */
+static gsize
+fill_buffer (SbxWireReader *self)
+{
+  gsize size = BUFFER_SIZE;
+  gssize n;
+
+  if (self->finishing)
+    size = MIN (size, self->rest);
+
+  if (self->buffer == NULL)
+    self->buffer = g_malloc (BUFFER_SIZE);
+
+  do
+    n = size > 0 ? read (self->fd.fd, self->buffer, size) : 0;
+  while (n < 0 && errno == EINTR);
+
+  if (n > 0)
+    {
+      self->at = 0;
+      self->end = (gsize) n;
+      self->rest -= self->finishing ? (gsize) n : 0;
+      return (gsize) n;
+    }
+
+  if (n == 0 || (errno == EAGAIN && self->finishing))
+    take_end (self);
+  else if (errno != EAGAIN)
+    {
+      const int errsv = errno;
+
+      tell_end (self, g_error_new (G_IO_ERROR, (int) g_io_error_from_errno (errsv),
+                                   _("Could not read what the other side writes: %s"),
+                                   g_strerror (errsv)));
+    }
+
+  return 0;
+}
+
+static void
+reader_ready_cb (gpointer user_data)
+{
+  SbxWireReader *self = user_data;
+  gsize done = 0;
+
+  self->calls++;
+
+  while (is_running (self))
+    {
+      gsize n = 0;
+
+      if (self->at == self->end)
+        {
+          /* A reader that took little found all there was, and asks no second time. */
+          n = done < TURN ? fill_buffer (self) : 0;
+          done += n;
+
+          if (n == 0)
+            break;
+        }
+
+      take_buffer (self);
+
+      if (n > 0 && n < BUFFER_SIZE && !self->finishing)
+        break;
+    }
+
+  if (is_running (self) && self->finishing)
+    _sbx_wire_source_wake (self->source);
+
+  end_call (self);
+}
+
+SbxWireReader *
+_sbx_wire_reader_new (int              fd,
+                      GMainContext    *context,
+                      gsize            max_size,
+                      SbxWireLineFunc  line_func,
+                      SbxWireEndFunc   end_func,
+                      gpointer         user_data)
+{
+  SbxWireReader *self = g_new0 (SbxWireReader, 1);
+
+  _sbx_wire_fd_init (&self->fd, fd);
+  _sbx_wire_lifter_init (&self->lifter);
+  self->max_size = max_size;
+  self->line_func = line_func;
+  self->end_func = end_func;
+  self->user_data = user_data;
+  self->source = _sbx_wire_source_new (fd, context, reader_ready_cb, self);
+  _sbx_wire_source_watch (self->source, G_IO_IN);
+
+  return self;
+}
+
+void
+_sbx_wire_reader_free (SbxWireReader *self)
+{
+  if (self->freed)
+    return;
+
+  stop (self);
+  _sbx_wire_fd_close (&self->fd);
+  self->freed = TRUE;
+
+  if (self->calls == 0)
+    reader_destroy (self);
+}
+
+void
+_sbx_wire_reader_pause (SbxWireReader *self)
+{
+  self->paused = TRUE;
+
+  if (self->source != NULL)
+    _sbx_wire_source_watch (self->source, 0);
+}
+
+void
+_sbx_wire_reader_resume (SbxWireReader *self)
+{
+  if (!self->paused)
+    return;
+
+  self->paused = FALSE;
+
+  if (self->source == NULL)
+    return;
+
+  _sbx_wire_source_watch (self->source, G_IO_IN);
+
+  if (self->at < self->end || self->finishing)
+    _sbx_wire_source_wake (self->source);
+}
+
+void
+_sbx_wire_reader_finish (SbxWireReader *self)
+{
+  int size;
+
+  if (self->finishing || self->source == NULL)
+    return;
+
+  size = fcntl (self->fd.fd, F_GETPIPE_SZ);
+  self->finishing = TRUE;
+  self->rest = size > 0 ? (gsize) size : SOCKET_REST;
+
+  if (!self->paused)
+    _sbx_wire_source_wake (self->source);
+}

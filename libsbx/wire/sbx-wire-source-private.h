@@ -1,0 +1,49 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/*
+ * SbxWireSource:
+ *
+ * What readers and writers have in a main context: one source as long as they live, which waits for
+ * a descriptor only while it is asked to. It may be dispatched from within itself, since whoever
+ * handles a line may run the loop until another line came.
+ */
+typedef struct _SbxWireSource SbxWireSource;
+
+typedef void (*SbxWireSourceFunc) (gpointer user_data);
+
+SbxWireSource *_sbx_wire_source_new   (int                fd,
+                                       GMainContext      *context,
+                                       SbxWireSourceFunc  func,
+                                       gpointer           user_data);
+void           _sbx_wire_source_free  (SbxWireSource     *self);
+
+/* Waits for @condition, or with 0 for nothing. */
+void           _sbx_wire_source_watch (SbxWireSource     *self,
+                                       GIOCondition       condition);
+
+/* Calls the function once at the next turn. */
+void           _sbx_wire_source_wake  (SbxWireSource     *self);
+
+/* A descriptor that is to be read or written without waiting. */
+typedef struct
+{
+  int fd;
+  int flags;    /* as they were */
+} SbxWireFd;
+
+/* Takes @fd; makes a pipe as large as the system lets us. */
+void           _sbx_wire_fd_init      (SbxWireFd         *self,
+                                       int                fd);
+
+/* Gives it its flags again, for others may have it too, and closes it. */
+void           _sbx_wire_fd_close     (SbxWireFd         *self);
+
+G_END_DECLS

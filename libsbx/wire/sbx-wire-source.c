@@ -1,0 +1,117 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "wire/sbx-wire-source-private.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define PIPE_SIZE (1024 * 1024)
+
+struct _SbxWireSource
+{
+  GSource            source;
+  int                fd;
+  gpointer           tag;         /* while it waits for the descriptor */
+  GIOCondition       condition;
+  SbxWireSourceFunc  func;
+  gpointer           user_data;
+};
+
+static gboolean
+source_dispatch (GSource     *source,
+                 GSourceFunc  callback,
+                 gpointer     user_data)
+{
+  SbxWireSource *self = (SbxWireSource *) source;
+
+  g_source_set_ready_time (source, -1);
+  self->func (self->user_data);
+
+  return G_SOURCE_CONTINUE;
+}
+
+static GSourceFuncs source_funcs = {
+  .dispatch = source_dispatch,
+};
+
+SbxWireSource *
+_sbx_wire_source_new (int                fd,
+                      GMainContext      *context,
+                      SbxWireSourceFunc  func,
+                      gpointer           user_data)
+{
+  GSource *source = g_source_new (&source_funcs, sizeof (SbxWireSource));
+  SbxWireSource *self = (SbxWireSource *) source;
+
+  self->fd = fd;
+  self->func = func;
+  self->user_data = user_data;
+
+  g_source_set_static_name (source, "SbxWireSource");
+  g_source_set_can_recurse (source, TRUE);
+  g_source_attach (source, context);
+
+  return self;
+}
+
+void
+_sbx_wire_source_free (SbxWireSource *self)
+{
+  g_source_destroy (&self->source);
+  g_source_unref (&self->source);
+}
+
+void
+_sbx_wire_source_watch (SbxWireSource *self,
+                        GIOCondition   condition)
+{
+  if (self->condition == condition)
+    return;
+
+  /* Errors are told even where nothing is asked for, so that would be a busy loop. */
+  if (self->tag != NULL)
+    g_source_remove_unix_fd (&self->source, g_steal_pointer (&self->tag));
+
+  if (condition != 0)
+    self->tag = g_source_add_unix_fd (&self->source, self->fd, condition | G_IO_HUP | G_IO_ERR);
+
+  self->condition = condition;
+}
+
+void
+_sbx_wire_source_wake (SbxWireSource *self)
+{
+  g_source_set_ready_time (&self->source, 0);
+}
+
+void
+_sbx_wire_fd_init (SbxWireFd *self,
+                   int        fd)
+{
+  self->fd = fd;
+  self->flags = fcntl (fd, F_GETFL);
+
+  if (self->flags >= 0 && (self->flags & O_NONBLOCK) == 0)
+    fcntl (fd, F_SETFL, self->flags | O_NONBLOCK);
+
+  /* Not of a pipe, or more than an ordinary user may have in all: then as it is. */
+  if (fcntl (fd, F_GETPIPE_SZ) < PIPE_SIZE)
+    fcntl (fd, F_SETPIPE_SZ, PIPE_SIZE);
+}
+
+void
+_sbx_wire_fd_close (SbxWireFd *self)
+{
+  if (self->fd < 0)
+    return;
+
+  if (self->flags >= 0 && (self->flags & O_NONBLOCK) == 0)
+    fcntl (self->fd, F_SETFL, self->flags);
+
+  close (self->fd);
+  self->fd = -1;
+}
