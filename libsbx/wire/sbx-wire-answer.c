@@ -10,8 +10,13 @@
 #include "core/sbx-text-private.h"
 #include "wire/sbx-wire-answer-text-private.h"
 #include "wire/sbx-wire-file-info-private.h"
+#include "wire/sbx-wire-lifter-private.h"
 
 #include <glib/gi18n-lib.h>
+
+/* What the other side's reader takes, at up to 21 names and values for each entry. */
+#define MAX_ENTRIES 45000
+#define END_SIZE 8
 
 SbxWireMessage *
 _sbx_wire_answer_begin (const char *id,
@@ -172,12 +177,26 @@ _sbx_wire_answer_info (const char *id,
   return _sbx_wire_answer_end (message);
 }
 
+static SbxWireMessage *
+answer_too_many (const char *id,
+                 guint       n_infos)
+{
+  g_autofree char *text =
+    g_strdup_printf (_("The directory has %u entries, which is more than one reply can carry; list "
+                       "its parts, or run a command that does"), n_infos);
+
+  return _sbx_wire_answer_code (id, "too_large", text);
+}
+
 SbxWireMessage *
 _sbx_wire_answer_infos (const char *id,
                         GListModel *infos)
 {
-  SbxWireMessage *message = _sbx_wire_answer_begin (id, "result");
+  g_autoptr(SbxWireMessage) message = _sbx_wire_answer_begin (id, "result");
   const guint n_infos = g_list_model_get_n_items (infos);
+
+  if (n_infos > MAX_ENTRIES)
+    return answer_too_many (id, n_infos);
 
   g_string_append (_sbx_wire_message_get_text (message), "{\"entries\":[");
 
@@ -191,9 +210,12 @@ _sbx_wire_answer_infos (const char *id,
       _sbx_wire_file_info_append (message, info);
     }
 
+  if (_sbx_wire_message_get_size (message) > SBX_WIRE_MAX_TEXT - END_SIZE)
+    return answer_too_many (id, n_infos);
+
   g_string_append (_sbx_wire_message_get_text (message), "]}");
 
-  return _sbx_wire_answer_end (message);
+  return _sbx_wire_answer_end (g_steal_pointer (&message));
 }
 
 SbxWireMessage *

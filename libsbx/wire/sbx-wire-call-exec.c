@@ -6,14 +6,11 @@
 
 #include "wire/sbx-wire-call-members-private.h"
 
-#include "core/sbx-text-private.h"
-
 #include <glib/gi18n-lib.h>
 
 #define MAX_SIGNAL 64
 #define MAX_TERMINAL_SIZE 65535
 
-/* The line's payloads are bytes, and no string that a command could be given. */
 static gboolean
 parse_argv (SbxWireCall           *self,
             const SbxWireMembers  *members,
@@ -50,7 +47,7 @@ parse_environment (SbxWireCall           *self,
   if (object == NULL)
     return TRUE;
 
-  if (!_sbx_wire_call_get_table (self, object, "params.env", table, error))
+  if (!_sbx_wire_call_get_table (object, "params.env", table, error))
     return FALSE;
 
   g_hash_table_iter_init (&iter, table);

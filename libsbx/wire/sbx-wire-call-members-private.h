@@ -22,8 +22,7 @@ const char *_sbx_wire_call_get_string (SbxWireCall  *self,
                                        GError      **error);
 
 /* Copies an object of strings into @table, which takes copies. */
-gboolean    _sbx_wire_call_get_table  (SbxWireCall  *self,
-                                       JsonObject   *object,
+gboolean    _sbx_wire_call_get_table  (JsonObject   *object,
                                        const char   *path,
                                        GHashTable   *table,
                                        GError      **error);

@@ -13,25 +13,22 @@
 #define VERSION "sandbox.v1"
 
 gboolean
-_sbx_wire_call_get_table (SbxWireCall  *self,
-                          JsonObject   *object,
-                          const char   *path,
-                          GHashTable   *table,
-                          GError      **error)
+_sbx_wire_call_get_table (JsonObject  *object,
+                          const char  *path,
+                          GHashTable  *table,
+                          GError     **error)
 {
   const SbxWireMembers members = { object, path, SBX_ERROR_INVALID };
   JsonObjectIter iter;
   const char *name;
-  JsonNode *node;
 
   json_object_iter_init (&iter, object);
-  while (json_object_iter_next (&iter, &name, &node))
+  while (json_object_iter_next (&iter, &name, NULL))
     {
       const char *value = NULL;
       g_autofree char *escaped = NULL;
 
-      if (_sbx_json_object_get_string (object, name, &value) == SBX_JSON_PRESENT &&
-          !_sbx_wire_line_is_payload (self->line, node))
+      if (_sbx_json_object_get_string (object, name, &value) == SBX_JSON_PRESENT)
         {
           g_hash_table_replace (table, g_strdup (name), g_strdup (value));
           continue;
@@ -71,7 +68,7 @@ parse_metadata (SbxWireCall     *self,
                                      error) ||
       !_sbx_wire_members_get_object (&metadata, "tags", SBX_WIRE_OPTIONAL, &tags_object, error) ||
       (tags_object != NULL &&
-       !_sbx_wire_call_get_table (self, tags_object, "params.metadata.tags", tags, error)))
+       !_sbx_wire_call_get_table (tags_object, "params.metadata.tags", tags, error)))
     return FALSE;
 
   if (!g_str_equal (version, VERSION))

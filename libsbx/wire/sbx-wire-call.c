@@ -7,13 +7,12 @@
 #include "wire/sbx-wire-call-private.h"
 
 #include "core/sbx-error.h"
-#include "core/sbx-text-private.h"
 #include "wire/sbx-wire-call-members-private.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
-/* Each event and reply repeats the id: a long one would be a way to have much written for little. */
+/* Each event and reply repeats the id: a long one would have much written for little. */
 #define MAX_ID 1024
 
 static const char * const methods[] = {

@@ -14,7 +14,7 @@ _sbx_wire_members_refuse (const SbxWireMembers  *self,
                           const char            *what,
                           GError               **error)
 {
-  /* TRANSLATORS: the name of a member of a message, and what it must be: "session.id", "a string" */
+  /* TRANSLATORS: a member of a message, and what it must be: “session.id” must be a string */
   g_set_error (error, SBX_ERROR, self->code, _("“%s%s%s” must be %s"), self->path,
                *self->path != '\0' ? "." : "", name, what);
 
@@ -142,5 +142,6 @@ _sbx_wire_members_get_payload (const SbxWireMembers  *self,
                                ? SBX_JSON_ABSENT
                                : _sbx_wire_line_get_payload (line, self->object, name, value);
 
-  return is_fine (found, need) || fail (self, found, name, _("a string of base64 with its padding"), error);
+  return is_fine (found, need) ||
+         fail (self, found, name, _("a string of base64 with its padding"), error);
 }

@@ -11,6 +11,7 @@
 #include "wire/sbx-wire-request-text-private.h"
 
 #include <glib/gi18n-lib.h>
+#include <string.h>
 
 SbxWireMessage *
 _sbx_wire_request_capabilities (guint64 number)
@@ -118,7 +119,8 @@ _sbx_wire_request_open (guint64          number,
 
   g_string_append_c (_sbx_wire_message_get_text (message), '}');
 
-  if (cwd != NULL && !_sbx_wire_request_append (message, ",\"cwd\":", SBX_WIRE_TEXT_CWD, cwd, error))
+  if (cwd != NULL &&
+      !_sbx_wire_request_append (message, ",\"cwd\":", SBX_WIRE_TEXT_CWD, cwd, error))
     return NULL;
 
   return _sbx_wire_request_end (g_steal_pointer (&message));
