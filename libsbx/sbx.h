@@ -24,6 +24,7 @@
 #include "core/sbx-session.h"
 #include "core/sbx-terminal.h"
 #include "core/sbx-types.h"
+#include "server/sbx-provider-server.h"
 #include "sbx-enum-types.h"
 #include "sbx-version-macros.h"
 #include "sbx-version.h"
