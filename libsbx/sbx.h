@@ -7,6 +7,7 @@
 #define SBX_INSIDE
 #include "bwrap/sbx-bwrap-provider.h"
 #include "bwrap/sbx-finding.h"
+#include "client/sbx-provider-info.h"
 #include "core/sbx-capabilities.h"
 #include "core/sbx-cleanup-invocation.h"
 #include "core/sbx-command.h"
