@@ -8,6 +8,8 @@
 #include "bwrap/sbx-bwrap-provider.h"
 #include "bwrap/sbx-finding.h"
 #include "client/sbx-provider-info.h"
+#include "conformance/sbx-conformance-check.h"
+#include "conformance/sbx-conformance.h"
 #include "core/sbx-capabilities.h"
 #include "core/sbx-cleanup-invocation.h"
 #include "core/sbx-command.h"

@@ -26,10 +26,11 @@ get_kind (const GOptionEntry *entry)
 {
   if (entry->arg == G_OPTION_ARG_NONE)
     return "none";
-  if (entry->arg == G_OPTION_ARG_CALLBACK)
+  if (entry->arg != G_OPTION_ARG_FILENAME && entry->arg != G_OPTION_ARG_FILENAME_ARRAY)
     return "value";
 
-  return strcmp (entry->long_name, "cwd") == 0 ? "directory" : "file";
+  return strcmp (entry->long_name, "cwd") == 0 || strcmp (entry->long_name, "workspace") == 0
+         ? "directory" : "file";
 }
 
 static int

@@ -20,6 +20,7 @@ static const ToolCommand * const commands[] = {
   &tool_command_run,
   &tool_command_doctor,
   &tool_command_clean,
+  &tool_command_conformance,
   &tool_command_complete,
   NULL,
 };
@@ -91,9 +92,9 @@ make_help (void)
                           _("Runs commands inside of sandboxes."), _("Commands:"));
   for (gsize i = 0; commands[i] != NULL; i++)
     if (commands[i]->summary != NULL)
-      g_string_append_printf (text, "  %-10s %s\n", commands[i]->name, _(commands[i]->summary));
+      g_string_append_printf (text, "  %-11s %s\n", commands[i]->name, _(commands[i]->summary));
 
-  g_string_append_printf (text, "\n%s\n  %-10s %s\n  %-10s %s\n\n%s\n", _("Options:"),
+  g_string_append_printf (text, "\n%s\n  %-11s %s\n  %-11s %s\n\n%s\n", _("Options:"),
                           "--help", _("Show this help, or that of a command"),
                           "--version", _("Show the version"),
                           _("“sbx-tool COMMAND --help” lists the options of a command."));

@@ -35,6 +35,7 @@ struct _ToolCommand
 
 extern const ToolCommand tool_command_clean;
 extern const ToolCommand tool_command_complete;
+extern const ToolCommand tool_command_conformance;
 extern const ToolCommand tool_command_doctor;
 extern const ToolCommand tool_command_run;
 
