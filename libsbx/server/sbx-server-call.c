@@ -282,7 +282,8 @@ may_begin (SbxServerCall *self,
   if (self->connection->state != SBX_SERVER_RUNNING)
     refuse (self, "closed", _("The provider is shutting down and takes no more requests"));
   else if (g_hash_table_contains (self->connection->calls, self->wire.id))
-    refuse (self, "invalid_request", _("A request with this id is being worked on; choose another"));
+    refuse (self, "invalid_request",
+            _("A request with this id is being worked on; choose another id"));
   else if (method->begin == NULL)
     {
       quoted = _sbx_text_quote (self->wire.method_name);

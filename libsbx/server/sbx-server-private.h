@@ -270,6 +270,19 @@ void _sbx_server_close_stdin    (SbxServerCall *call);
 void _sbx_server_resize_pty     (SbxServerCall *call);
 
 /* sbx-provider-server.c */
+struct _SbxProviderServer
+{
+  GObject          parent_instance;
+
+  SbxProvider     *provider;
+  GInputStream    *input;
+  GOutputStream   *output;
+  SbxServerLimits  limits;
+  guint            n_sessions;
+  guint            n_pending;
+  gboolean         has_run;
+};
+
 void _sbx_provider_server_count (SbxProviderServer *self,
                                  guint              n_sessions,
                                  guint              n_pending);

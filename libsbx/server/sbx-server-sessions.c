@@ -198,7 +198,8 @@ is_our_name (SbxServerCall *call,
     return TRUE;
 
   quoted = _sbx_text_quote (name != NULL ? name : "");
-  message = g_strdup_printf (_("The profile is one of the provider %s; this is “%s”"), quoted, ours);
+  message = g_strdup_printf (_("The profile is one of the provider %s; this is “%s”"), quoted,
+                             ours);
   _sbx_server_call_fail_code (call, "bad_profile", message);
 
   return FALSE;
