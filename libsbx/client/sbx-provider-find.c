@@ -19,9 +19,9 @@
 
 /*
  * Where providers are looked for: key files in the configuration directories, programs that were
- * installed with this library, programs on PATH. A project may have set the variables that say where
- * these are, so that entries that are not absolute are passed over, and what others could have put
- * there is refused.
+ * installed with this library, programs on PATH. A project may have set the variables that say
+ * where these are, so that entries that are not absolute are passed over, and what others could
+ * have put there is refused.
  */
 
 #define KEY_FILE_DIR "libsbx" G_DIR_SEPARATOR_S "providers.d"

@@ -23,8 +23,8 @@
  *
  * ## Where providers are looked for
  *
- * A name is made of the letters a to z, digits and, though not at its ends, `-`. What is found first
- * for a name is what it means:
+ * A name is made of the letters a to z, digits and, though not at its ends, `-`. What is found
+ * first for a name is what it means:
  *
  * 1. a key file `libsbx/providers.d/NAME.conf` in the user's configuration directory, and then in
  *    those of the system (`XDG_CONFIG_HOME`, `XDG_CONFIG_DIRS`)
@@ -41,18 +41,18 @@
  * Environment=BOXES_REGION=north;BOXES_SIZE=2
  * ```
  *
- * `Exec` is split as a shell would, without doing anything else that a shell does. Its program is an
- * absolute path or is looked for on `PATH`. `Environment` is a list of `NAME=VALUE`, separated by
- * `;`, that are added to the environment of the provider.
+ * `Exec` is split as a shell would, without doing anything else that a shell does. Its program is
+ * an absolute path or is looked for on `PATH`. `Environment` is a list of `NAME=VALUE`, separated
+ * by `;`, that are added to the environment of the provider.
  *
  * ## Trust
  *
  * A provider runs outside of all sandboxes, so that nothing from inside may decide which program it
  * is. Relative and empty entries of the variables are passed over. A key file or a program is
  * refused where somebody else could have put it there: where it, a directory above it or a link on
- * the way to it belongs neither to the user nor to root, or can be written by everybody or by a group
- * (other than root's own), or is in the tree of the current directory, which is where projects are.
- * That last rule does not hold where the current directory is the home of the user or above it.
+ * the way to it belongs neither to the user nor to root, or can be written by everybody or by a
+ * group (other than root's own), or is in the tree of the current directory, which is where
+ * projects are. That last rule does not hold where the current directory is the home of the user or above it.
  * What is refused is not passed over, since another provider of the same name would then take its
  * place unnoticed: it is listed with a problem, and cannot be used.
  *
@@ -215,8 +215,8 @@ sbx_provider_info_get_name (SbxProviderInfo *self)
  *
  * Gets the command line that starts the provider.
  *
- * Returns: (transfer none) (nullable) (array zero-terminated=1) (element-type filename): an absolute
- *   path and arguments, or %NULL where there is a problem
+ * Returns: (transfer none) (nullable) (array zero-terminated=1) (element-type filename): an
+ *   absolute path and arguments, or %NULL where there is a problem
  *
  * Since: 1.0
  */
