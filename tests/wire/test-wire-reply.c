@@ -67,7 +67,8 @@ test_envelope (void)
 {
   g_auto(Reply) self = { 0 };
 
-  reply_parse (&self, "{\"id\":\"req_7\",\"event\":{\"type\":\"stdout\",\"data_base64\":\"eA==\"}}");
+  reply_parse (&self, "{\"id\":\"req_7\","
+                      "\"event\":{\"type\":\"stdout\",\"data_base64\":\"eA==\"}}");
   g_assert_cmpstr (self.reply.id, ==, "req_7");
   g_assert_cmpuint (self.reply.number, ==, 7);
   g_assert_nonnull (self.reply.event);
@@ -514,11 +515,11 @@ test_feature_table (void)
 static void
 test_session (void)
 {
-  /* Members of nobody's goes back as it came, base64 among it. */
+  /* Members that we do not know go back as they came, base64 among them. */
   static const char text[] =
-    "{\"id\":\"s1\",\"provider_session_id\":\"vm-7\",\"cwd\":\"/w\",\"capabilities\":{\"exec\":true,"
-    "\"features\":[\"ranges\"]},\"provider_state_json\":\"{\\\"a\\\":1}\",\"token_base64\":\"aGk=\","
-    "\"odd_base64\":\"not base64\",\"x\":{\"y_base64\":\"aGk=\",\"z\":[1,2.5,null,true]}}";
+    "{\"id\":\"s1\",\"provider_session_id\":\"vm-7\",\"cwd\":\"/w\",\"capabilities\":{"
+    "\"exec\":true,\"features\":[\"ranges\"]},\"provider_state_json\":\"{\\\"a\\\":1}\","
+    "\"token_base64\":\"aGk=\",\"odd_base64\":\"not base64\",\"x\":{\"y_base64\":\"aGk=\",\"z\":[1,2.5,null,true]}}";
   g_auto(Reply) self = { 0 };
   g_auto(SbxWireSession) session = { 0 };
   g_autoptr(GError) error = NULL;
