@@ -6,18 +6,17 @@
 
 #include "bwrap/sbx-bwrap-open-private.h"
 
-#include "bwrap/sbx-bwrap-init-program-private.h"
-#include "bwrap/sbx-bwrap-note-private.h"
-#include "bwrap/sbx-bwrap-plan-private.h"
+#include "bwrap/sbx-bwrap-group-private.h"
 #include "bwrap/sbx-bwrap-probe-private.h"
 #include "bwrap/sbx-bwrap-sandbox-private.h"
 #include "bwrap/sbx-bwrap-session-environment-private.h"
 #include "bwrap/sbx-bwrap-session-private.h"
-#include "bwrap/sbx-bwrap-sweep-private.h"
 #include "bwrap/sbx-bwrap-turns-private.h"
-#include "bwrap/sbx-bwrap-user-dirs-private.h"
 #include "bwrap/sbx-seccomp-private.h"
+#include "core/sbx-command.h"
 #include "core/sbx-error.h"
+#include "core/sbx-exec-result.h"
+#include "core/sbx-text-private.h"
 #include "files/sbx-fd-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -25,125 +24,53 @@
 /*
  * The steps of opening a sandbox:
  *
- *   prepare   in a worker thread: sweep, find bubblewrap, make the directory, resolve the plan;
+ *   prepare   in a worker thread, see sbx-bwrap-prepare.c;
  *   ask       bubblewrap what it can do, if that is not known yet;
  *   start     bwrap, and wait for process 1 to confirm every mount;
+ *   record    which process that is, where others may have to end it;
+ *   enter     the directory that was asked for, which may not be there;
  *   undo      when one of them failed: end what runs, remove what was made, then answer.
  *
- * One object goes through them, when it is its turn. The invocation is answered at the very end.
+ * One object goes through them, when it is its turn. The caller is answered at the very end.
  */
 typedef struct
 {
-  SbxOpenInvocation *invocation;
-  SbxBwrapSettings   settings;
-  SbxReach          *reach;
-
-  char              *init;          /* the program of process 1 */
-  char              *found;         /* bubblewrap */
+  SbxOpenInvocation *invocation;    /* or, of a chore: */
+  GTask             *task;
+  SbxBwrapOpening   *opening;
+  GObject           *provider;      /* (nullable) */
+  SbxBwrapPrepared   prepared;
   SbxBwrapProgram   *program;
-  SbxBwrapToolchain *toolchain;
-  SbxBwrapState     *state;         /* until the sandbox has it */
-  SbxBwrapPlan      *plan;
   SbxBwrapSandbox   *sandbox;
+  SbxSession        *session;
   GError            *error;
 } Open;
 
 static void
 open_free (Open *open)
 {
+  const gboolean pass = !open->opening->chore;
+
   g_clear_object (&open->invocation);
-  g_clear_object (&open->reach);
+  g_clear_object (&open->task);
+  g_clear_object (&open->provider);
+  g_clear_object (&open->session);
   g_clear_object (&open->sandbox);
   g_clear_pointer (&open->program, _sbx_bwrap_program_free);
-  g_clear_pointer (&open->toolchain, _sbx_bwrap_toolchain_free);
-  g_clear_pointer (&open->state, _sbx_bwrap_state_free);
-  g_clear_pointer (&open->plan, _sbx_bwrap_plan_unref);
+  g_clear_pointer (&open->opening, _sbx_bwrap_opening_free);
   g_clear_error (&open->error);
-  g_free (open->found);
-  g_free (open->init);
-  g_free (open->settings.program);
-  g_free (open->settings.data_path);
+  _sbx_bwrap_prepared_clear (&open->prepared);
   g_free (open);
 
-  _sbx_bwrap_turn_pass ();
+  if (pass)
+    _sbx_bwrap_turn_pass ();
 }
 
 static GCancellable *
 open_get_cancellable (Open *open)
 {
-  return sbx_invocation_get_cancellable (SBX_INVOCATION (open->invocation));
-}
-
-/* Asked after the plan, which knows better what is wrong with a path that holds everything. */
-static gboolean
-check_program (Open    *open,
-               GError **error)
-{
-  g_autofree char *home = _sbx_bwrap_dup_home ();
-  g_autofree char *found = _sbx_bwrap_probe_find (open->settings.program, home,
-                                                  sbx_reach_get_write (open->reach), error);
-
-  return found != NULL;
-}
-
-/* Holds the lock on the notes from before the repositories are looked at until what they lack was
- * made, so that no other session makes or removes the same in between. */
-static gboolean
-make_plan (Open          *open,
-           GCancellable  *cancellable,
-           GError       **error)
-{
-  g_autofree char *home = _sbx_bwrap_dup_home ();
-  g_auto(SbxBwrapNoteLock) lock = _sbx_bwrap_note_lock (open->state->sessions_fd, error);
-  SbxBwrapPlanInput input = {
-    .cwd = sbx_reach_get_cwd (open->reach),
-    .read = sbx_reach_get_read (open->reach),
-    .write = sbx_reach_get_write (open->reach),
-    .tmp_path = open->state->tmp_path,
-    .home_path = open->state->home_path,
-    .init_path = open->init,
-    .toolchain = open->toolchain,
-    .operator_home = home,
-    .data_path = open->settings.data_path,
-  };
-
-  if (lock < 0)
-    return FALSE;
-
-  open->plan = _sbx_bwrap_plan_new (&input, cancellable, error);
-
-  return open->plan != NULL && check_program (open, error) &&
-         _sbx_bwrap_state_place (open->state, open->plan, error);
-}
-
-static gboolean
-prepare (Open          *open,
-         GCancellable  *cancellable,
-         GError       **error)
-{
-  g_autofree char *home = _sbx_bwrap_dup_home ();
-
-  _sbx_bwrap_sweep_once (open->settings.data_path, cancellable);
-
-  open->init = _sbx_bwrap_find_init_program (error);
-  if (open->init == NULL)
-    return FALSE;
-
-  open->found = _sbx_bwrap_probe_find (open->settings.program, home, NULL, error);
-  if (open->found == NULL)
-    return FALSE;
-
-  if (open->settings.toolchain)
-    {
-      open->toolchain = _sbx_bwrap_toolchain_new (g_getenv ("PATH"), home, cancellable, error);
-      if (open->toolchain == NULL)
-        return FALSE;
-    }
-
-  open->state = _sbx_bwrap_state_new (open->settings.data_path, sbx_reach_get_cwd (open->reach),
-                                      open->settings.fresh_home, error);
-
-  return open->state != NULL && make_plan (open, cancellable, error);
+  return open->task != NULL ? g_task_get_cancellable (open->task)
+                            : sbx_invocation_get_cancellable (SBX_INVOCATION (open->invocation));
 }
 
 static void
@@ -155,23 +82,40 @@ prepare_in_thread (GTask        *task,
   Open *open = task_data;
   g_autoptr(GError) error = NULL;
 
-  if (prepare (open, cancellable, &error))
+  if (_sbx_bwrap_prepare (open->opening, &open->prepared, cancellable, &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_error (task, g_steal_pointer (&error));
+}
+
+static void
+return_session (Open *open)
+{
+  if (open->task != NULL)
     {
-      g_task_return_boolean (task, TRUE);
+      g_task_return_pointer (open->task, g_steal_pointer (&open->session), g_object_unref);
       return;
     }
 
-  if (open->state != NULL)
-    _sbx_bwrap_state_remove (open->state, NULL, NULL);
+  if (open->opening->group != NULL)
+    _sbx_bwrap_group_add (open->session, open->opening->settings.data_path, open->opening->group);
 
-  g_task_return_error (task, g_steal_pointer (&error));
+  sbx_open_invocation_return_session (open->invocation, open->session);
 }
 
-/* The last step on the way out. Takes @open. */
+/* The last step. Takes @open. */
 static void
-answer_error (Open *open)
+answer (Open *open)
 {
-  sbx_invocation_return_gerror (SBX_INVOCATION (open->invocation), open->error);
+  _sbx_bwrap_provider_tell (open->provider, g_steal_pointer (&open->prepared.kept));
+
+  if (open->error == NULL)
+    return_session (open);
+  else if (open->task != NULL)
+    g_task_return_error (open->task, g_steal_pointer (&open->error));
+  else
+    sbx_invocation_return_gerror (SBX_INVOCATION (open->invocation), open->error);
+
   open_free (open);
 }
 
@@ -190,7 +134,7 @@ explained_cb (GObject      *object,
       open->error = explained;
     }
 
-  answer_error (open);
+  answer (open);
 }
 
 /* Bubblewrap's own words tell little. Where it failed, find out what this machine does not
@@ -200,9 +144,9 @@ explain (Open *open)
 {
   if (_sbx_bwrap_sandbox_was_started (open->sandbox) &&
       g_error_matches (open->error, SBX_ERROR, SBX_ERROR_SETUP_FAILED))
-    _sbx_bwrap_probe_async (open->found, open_get_cancellable (open), explained_cb, open);
+    _sbx_bwrap_probe_async (open->prepared.found, open_get_cancellable (open), explained_cb, open);
   else
-    answer_error (open);
+    answer (open);
 }
 
 static void
@@ -215,12 +159,116 @@ undone_cb (GObject      *object,
 }
 
 static void
+closed_cb (GObject      *object,
+           GAsyncResult *result,
+           gpointer      user_data)
+{
+  Open *open = user_data;
+
+  sbx_session_close_finish (SBX_SESSION (object), result, NULL);
+  g_clear_object (&open->session);
+  answer (open);
+}
+
+/* @error is taken. */
+static void
+fail (Open   *open,
+      GError *error)
+{
+  open->error = error;
+  sbx_session_close_async (open->session, NULL, closed_cb, open);
+}
+
+static void
+entered_cb (GObject      *object,
+            GAsyncResult *result,
+            gpointer      user_data)
+{
+  Open *open = user_data;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(SbxExecResult) entered = sbx_session_exec_finish (SBX_SESSION (object), result, &error);
+
+  if (entered != NULL && !sbx_exec_result_get_success (entered))
+    {
+      g_autofree char *quoted = _sbx_text_quote (open->prepared.cwd);
+
+      g_set_error (&error, SBX_ERROR, SBX_ERROR_NOT_FOUND,
+                   _("cwd: %s is no directory that the sandbox has"), quoted);
+    }
+
+  if (error != NULL)
+    fail (open, g_steal_pointer (&error));
+  else
+    answer (open);
+}
+
+static void
+enter (Open *open)
+{
+  const char * const argv[] = { "/bin/true", NULL };
+  g_autoptr(SbxCommand) command = NULL;
+
+  if (open->opening->cwd == NULL)
+    {
+      answer (open);
+      return;
+    }
+
+  command = sbx_command_new (argv);
+  sbx_session_exec_async (open->session, command, open_get_cancellable (open), entered_cb, open);
+}
+
+static void
+recorded_cb (GObject      *object,
+             GAsyncResult *result,
+             gpointer      user_data)
+{
+  Open *open = user_data;
+  GError *error = NULL;
+
+  if (g_task_propagate_boolean (G_TASK (result), &error))
+    enter (open);
+  else
+    fail (open, error);
+}
+
+static void
+record_in_thread (GTask        *task,
+                  gpointer      source_object,
+                  gpointer      task_data,
+                  GCancellable *cancellable)
+{
+  GError *error = NULL;
+
+  if (_sbx_bwrap_sandbox_record (source_object, &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_error (task, error);
+}
+
+static void
+record (Open *open)
+{
+  g_autoptr(GTask) task = NULL;
+
+  if (open->opening->group == NULL)
+    {
+      enter (open);
+      return;
+    }
+
+  task = g_task_new (open->sandbox, NULL, recorded_cb, open);
+  g_task_set_source_tag (task, record);
+  g_task_run_in_thread (task, record_in_thread);
+}
+
+static void
 started_cb (GObject      *object,
             GAsyncResult *result,
             gpointer      user_data)
 {
   Open *open = user_data;
-  g_autoptr(SbxSession) session = NULL;
+  SbxBwrapPrepared *prepared = &open->prepared;
   g_auto(GStrv) environment = NULL;
 
   if (!_sbx_bwrap_sandbox_start_finish (open->sandbox, result, &open->error))
@@ -229,19 +277,23 @@ started_cb (GObject      *object,
       return;
     }
 
-  environment = _sbx_bwrap_session_environment (open->toolchain,
-                                                sbx_reach_get_environment (open->reach));
-  session = _sbx_bwrap_session_new (open->sandbox, open->plan->cwd,
-                                    (const char * const *) environment);
-  sbx_open_invocation_return_session (open->invocation, session);
-  open_free (open);
+  environment = _sbx_bwrap_session_environment (prepared->toolchain,
+                                                sbx_reach_get_environment (prepared->reach));
+  open->session = _sbx_bwrap_session_new (open->sandbox, prepared->cwd,
+                                          (const char * const *) environment);
+  _sbx_bwrap_session_set_provider (SBX_BWRAP_SESSION (open->session), open->provider);
+  if (open->opening->group != NULL)
+    _sbx_bwrap_session_close_when_lost (SBX_BWRAP_SESSION (open->session));
+
+  record (open);
 }
 
 static void
 start (Open *open)
 {
-  open->sandbox = _sbx_bwrap_sandbox_new (g_steal_pointer (&open->state));
-  _sbx_bwrap_sandbox_start_async (open->sandbox, open->plan, open->program,
+  open->sandbox = _sbx_bwrap_sandbox_new (g_steal_pointer (&open->prepared.state),
+                                          &open->opening->settings);
+  _sbx_bwrap_sandbox_start_async (open->sandbox, open->prepared.plan, open->program,
                                   open_get_cancellable (open), started_cb, open);
 }
 
@@ -259,7 +311,8 @@ asked_cb (GObject      *object,
       return;
     }
 
-  open->sandbox = _sbx_bwrap_sandbox_new (g_steal_pointer (&open->state));
+  open->sandbox = _sbx_bwrap_sandbox_new (g_steal_pointer (&open->prepared.state),
+                                          &open->opening->settings);
   _sbx_bwrap_sandbox_close_async (open->sandbox, NULL, undone_cb, open);
 }
 
@@ -272,15 +325,16 @@ prepared_cb (GObject      *object,
 
   if (!g_task_propagate_boolean (G_TASK (result), &open->error))
     {
-      answer_error (open);
+      answer (open);
       return;
     }
 
-  open->program = _sbx_bwrap_probe_peek (open->found);
+  open->program = _sbx_bwrap_probe_peek (open->prepared.found);
   if (open->program != NULL)
     start (open);
   else
-    _sbx_bwrap_probe_program_async (open->found, open_get_cancellable (open), asked_cb, open);
+    _sbx_bwrap_probe_program_async (open->prepared.found, open_get_cancellable (open), asked_cb,
+                                    open);
 }
 
 static void
@@ -291,7 +345,7 @@ begin (gpointer user_data)
   sbx_autofd int filter G_GNUC_UNUSED = -1;
 
   task = g_task_new (NULL, open_get_cancellable (open), prepared_cb, NULL);
-  g_task_set_source_tag (task, _sbx_bwrap_open);
+  g_task_set_source_tag (task, begin);
   g_task_set_check_cancellable (task, FALSE);
   g_task_set_task_data (task, open, NULL);
   g_task_run_in_thread (task, prepare_in_thread);
@@ -309,17 +363,41 @@ dropped (gpointer user_data)
 }
 
 void
-_sbx_bwrap_open (const SbxBwrapSettings *settings,
-                 SbxReach               *reach,
-                 SbxOpenInvocation      *invocation)
+_sbx_bwrap_open (SbxBwrapOpening   *opening,
+                 GObject           *provider,
+                 SbxOpenInvocation *invocation)
 {
   Open *open = g_new0 (Open, 1);
 
-  open->settings = *settings;
-  open->settings.program = g_strdup (settings->program);
-  open->settings.data_path = g_strdup (settings->data_path);
-  open->reach = g_object_ref (reach);
+  open->opening = opening;
   open->invocation = g_object_ref (invocation);
+  g_set_object (&open->provider, provider);
 
   _sbx_bwrap_turn_take (begin, dropped, open);
+}
+
+/* Done for one who has a turn, or closes: it must not wait for another. */
+void
+_sbx_bwrap_open_async (SbxBwrapOpening     *opening,
+                       GCancellable        *cancellable,
+                       GAsyncReadyCallback  callback,
+                       gpointer             user_data)
+{
+  Open *open = g_new0 (Open, 1);
+
+  g_assert (opening->chore);
+
+  open->opening = opening;
+  open->task = g_task_new (NULL, cancellable, callback, user_data);
+  g_task_set_source_tag (open->task, _sbx_bwrap_open_async);
+  g_task_set_check_cancellable (open->task, FALSE);
+
+  begin (open);
+}
+
+SbxSession *
+_sbx_bwrap_open_finish (GAsyncResult  *result,
+                        GError       **error)
+{
+  return g_task_propagate_pointer (G_TASK (result), error);
 }

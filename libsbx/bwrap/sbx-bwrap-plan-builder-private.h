@@ -34,6 +34,10 @@ typedef struct
   char                    *data_path;   /* of libsbx, real as far as it exists */
 } SbxBwrapBuilder;
 
+void           _sbx_bwrap_builder_clear          (SbxBwrapBuilder    *self);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SbxBwrapBuilder, _sbx_bwrap_builder_clear)
+
 /* Appends an entry; what else it needs is set on the result. */
 SbxBwrapMount *_sbx_bwrap_builder_add            (SbxBwrapBuilder    *self,
                                                   SbxBwrapMountKind   kind,

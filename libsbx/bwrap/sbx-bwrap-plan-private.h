@@ -103,6 +103,8 @@ typedef struct
   const SbxBwrapToolchain *toolchain;       /* (nullable) */
   const char              *operator_home;   /* (nullable) g_get_home_dir() */
   const char              *data_path;       /* (nullable) g_get_user_data_dir()/libsbx */
+  const char              *own_path;        /* (nullable) real, of the session's own worktree, which
+                                             * may lie in the latter */
 } SbxBwrapPlanInput;
 
 /* Everything that a sandbox sees, resolved. Blocks on the disk: for a worker thread; uses no main

@@ -144,6 +144,9 @@ _sbx_bwrap_reach_check (SbxBwrapBuilder  *self,
                    _("is or contains the home directory, with every key and token in it; "
                      "name the project directory that is needed"));
 
+  if (self->input->own_path != NULL && _sbx_bwrap_path_is_below (path, self->input->own_path))
+    return TRUE;
+
   compare_with_tree (path, self->data_path, &is_inside, &contains);
   if (is_inside || contains)
     return refuse (error, SBX_ERROR_REFUSED, field, path,

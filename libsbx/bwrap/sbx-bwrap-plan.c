@@ -249,16 +249,14 @@ plan_clear (gpointer data)
   g_free (self->cwd);
 }
 
-static void
-builder_clear (SbxBwrapBuilder *self)
+void
+_sbx_bwrap_builder_clear (SbxBwrapBuilder *self)
 {
   g_clear_pointer (&self->reach, g_ptr_array_unref);
   g_clear_pointer (&self->home, g_free);
   g_clear_pointer (&self->account_home, g_free);
   g_clear_pointer (&self->data_path, g_free);
 }
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SbxBwrapBuilder, builder_clear)
 
 SbxBwrapPlan *
 _sbx_bwrap_plan_new (const SbxBwrapPlanInput  *input,

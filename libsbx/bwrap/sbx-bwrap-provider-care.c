@@ -9,6 +9,7 @@
 #include "bwrap/sbx-bwrap-init-program-private.h"
 #include "bwrap/sbx-bwrap-probe-private.h"
 #include "bwrap/sbx-bwrap-sweep-private.h"
+#include "bwrap/sbx-bwrap-worktree-private.h"
 #include "bwrap/sbx-finding-private.h"
 #include "core/sbx-sync-private.h"
 
@@ -169,14 +170,19 @@ sbx_bwrap_provider_diagnose (SbxBwrapProvider  *self,
 
 typedef struct
 {
-  char     *data_path;
-  gboolean  caches;
+  SbxBwrapSettings  settings;
+  gboolean          caches;
+  GPtrArray        *kept;      /* (element-type SbxBwrapKept) */
+  GTask            *outer;     /* what the caller waits for */
 } Clean;
 
 static void
 clean_free (Clean *clean)
 {
-  g_free (clean->data_path);
+  g_clear_pointer (&clean->kept, g_ptr_array_unref);
+  g_clear_object (&clean->outer);
+  g_free (clean->settings.program);
+  g_free (clean->settings.data_path);
   g_free (clean);
 }
 
@@ -192,9 +198,9 @@ clean_in_thread (GTask        *task,
   g_auto(GStrv) homes = NULL;
   g_autoptr(GError) error = NULL;
 
-  sessions = _sbx_bwrap_sweep (clean->data_path, cancellable, &error);
+  sessions = _sbx_bwrap_sweep (&clean->settings, clean->kept, cancellable, &error);
   if (sessions != NULL && clean->caches)
-    homes = _sbx_bwrap_sweep_homes (clean->data_path, cancellable, &error);
+    homes = _sbx_bwrap_sweep_homes (clean->settings.data_path, cancellable, &error);
 
   if (error != NULL)
     {
@@ -207,6 +213,25 @@ clean_in_thread (GTask        *task,
     g_strv_builder_addv (removed, (const char **) homes);
 
   g_task_return_pointer (task, g_strv_builder_end (removed), (GDestroyNotify) g_strfreev);
+}
+
+/* What stays is told before the caller hears that all is done. */
+static void
+cleaned_cb (GObject      *object,
+            GAsyncResult *result,
+            gpointer      user_data)
+{
+  Clean *clean = g_task_get_task_data (G_TASK (result));
+  g_autoptr(GTask) outer = g_steal_pointer (&clean->outer);
+  g_autoptr(GError) error = NULL;
+  char **removed = g_task_propagate_pointer (G_TASK (result), &error);
+
+  _sbx_bwrap_provider_tell (object, g_steal_pointer (&clean->kept));
+
+  if (error != NULL)
+    g_task_return_error (outer, g_steal_pointer (&error));
+  else
+    g_task_return_pointer (outer, removed, (GDestroyNotify) g_strfreev);
 }
 
 /**
@@ -232,18 +257,26 @@ sbx_bwrap_provider_clean_async (SbxBwrapProvider    *self,
                                 GAsyncReadyCallback  callback,
                                 gpointer             user_data)
 {
+  const SbxBwrapSettings *settings;
   g_autoptr(GTask) task = NULL;
   Clean *clean;
 
   g_return_if_fail (SBX_IS_BWRAP_PROVIDER (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, sbx_bwrap_provider_clean_async);
-
   clean = g_new0 (Clean, 1);
-  clean->data_path = g_strdup (sbx_bwrap_provider_get_data_dir (self));
+  clean->outer = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_source_tag (clean->outer, sbx_bwrap_provider_clean_async);
+
+  settings = _sbx_bwrap_provider_get_settings (self);
+  clean->settings = *settings;
+  clean->settings.program = g_strdup (settings->program);
+  clean->settings.data_path = g_strdup (settings->data_path);
   clean->caches = caches;
+  clean->kept = _sbx_bwrap_kept_list_new ();
+
+  task = g_task_new (self, cancellable, cleaned_cb, NULL);
+  g_task_set_source_tag (task, clean_in_thread);
   g_task_set_task_data (task, clean, (GDestroyNotify) clean_free);
   g_task_run_in_thread (task, clean_in_thread);
 }

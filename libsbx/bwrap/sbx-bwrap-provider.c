@@ -6,9 +6,11 @@
 
 #include "bwrap/sbx-bwrap-provider.h"
 
+#include "bwrap/sbx-bwrap-group-private.h"
 #include "bwrap/sbx-bwrap-open-private.h"
 #include "bwrap/sbx-bwrap-session-private.h"
 #include "bwrap/sbx-bwrap-user-dirs-private.h"
+#include "bwrap/sbx-bwrap-worktree-private.h"
 #include "core/sbx-library-private.h"
 #include "core/sbx-open-request.h"
 #include "core/sbx-sync-private.h"
@@ -67,6 +69,14 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 
+enum
+{
+  WORKTREE_KEPT,
+  N_SIGNALS
+};
+
+static guint signals[N_SIGNALS];
+
 static gboolean
 sbx_bwrap_provider_handle_open (SbxProvider       *provider,
                                 SbxOpenRequest    *request,
@@ -74,10 +84,31 @@ sbx_bwrap_provider_handle_open (SbxProvider       *provider,
 {
   SbxBwrapProvider *self = SBX_BWRAP_PROVIDER (provider);
 
-  if (sbx_open_request_get_reach (request) == NULL)
-    return FALSE;
+  SbxReach *reach = sbx_open_request_get_reach (request);
+  SbxBwrapOpening *opening = _sbx_bwrap_opening_new (&self->settings);
 
-  _sbx_bwrap_open (&self->settings, sbx_open_request_get_reach (request), invocation);
+  g_set_object (&opening->reach, reach);
+  opening->group = g_strdup (sbx_open_request_get_group (request));
+  if (reach == NULL)
+    {
+      opening->workspace = g_strdup (sbx_open_request_get_workspace (request));
+      opening->profile = g_strdup (sbx_open_request_get_profile (request));
+      opening->cwd = g_strdup (sbx_open_request_get_cwd (request));
+    }
+
+  _sbx_bwrap_open (opening, G_OBJECT (self), invocation);
+
+  return TRUE;
+}
+
+static gboolean
+sbx_bwrap_provider_handle_cleanup_group (SbxProvider          *provider,
+                                         const char           *group,
+                                         SbxCleanupInvocation *invocation)
+{
+  SbxBwrapProvider *self = SBX_BWRAP_PROVIDER (provider);
+
+  _sbx_bwrap_group_cleanup (&self->settings, G_OBJECT (self), group, invocation);
 
   return TRUE;
 }
@@ -92,6 +123,7 @@ static void
 sbx_bwrap_provider_iface_init (SbxProviderInterface *iface)
 {
   iface->handle_open = sbx_bwrap_provider_handle_open;
+  iface->handle_cleanup_group = sbx_bwrap_provider_handle_cleanup_group;
   iface->get_capabilities = sbx_bwrap_provider_get_capabilities;
 }
 
@@ -177,6 +209,30 @@ sbx_bwrap_provider_set_property (GObject      *object,
 }
 
 static void
+install_signals (GObjectClass *object_class)
+{
+  /**
+   * SbxBwrapProvider::worktree-kept:
+   * @self: the provider
+   * @path: (type filename): where the worktree is
+   * @branch: the branch that it is on
+   * @message: what a person needs to know, with commands to see, merge or drop it
+   *
+   * Emitted when a worktree stays after its session has ended, because there is work in it and its
+   * profile says `"keep": "when-changed"`.
+   *
+   * That may be one of this provider's sessions that was closed, or one that a killed program left.
+   * From now on the worktree is the user's own; this library does not touch it any more.
+   *
+   * Since: 1.0
+   */
+  signals[WORKTREE_KEPT] =
+    g_signal_new ("worktree-kept", G_TYPE_FROM_CLASS (object_class), G_SIGNAL_RUN_LAST,
+                  0, NULL, NULL, NULL, G_TYPE_NONE, 3,
+                  G_TYPE_STRING, G_TYPE_STRING, G_TYPE_STRING);
+}
+
+static void
 sbx_bwrap_provider_class_init (SbxBwrapProviderClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -228,12 +284,34 @@ sbx_bwrap_provider_class_init (SbxBwrapProviderClass *klass)
   properties[PROP_FRESH_HOME] = g_param_spec_boolean ("fresh-home", NULL, NULL, FALSE, flags);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  install_signals (object_class);
 }
 
 static void
 sbx_bwrap_provider_init (SbxBwrapProvider *self)
 {
   self->settings.data_path = _sbx_bwrap_dup_data_dir ();
+}
+
+const SbxBwrapSettings *
+_sbx_bwrap_provider_get_settings (SbxBwrapProvider *self)
+{
+  return &self->settings;
+}
+
+void
+_sbx_bwrap_provider_tell (GObject   *provider,
+                          GPtrArray *kept)
+{
+  g_autoptr(GPtrArray) list = kept;
+
+  for (guint i = 0; provider != NULL && list != NULL && i < list->len; i++)
+    {
+      const SbxBwrapKept *one = g_ptr_array_index (list, i);
+
+      g_signal_emit (provider, signals[WORKTREE_KEPT], 0, one->path, one->branch, one->message);
+    }
 }
 
 /**

@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "bwrap/sbx-bwrap-git-private.h"
 #include "bwrap/sbx-bwrap-plan-builder-private.h"
 #include "core/sbx-error.h"
 #include "files/sbx-fd-private.h"
@@ -38,6 +39,7 @@ typedef struct
 {
   SbxBwrapBuilder *builder;
   GPtrArray       *git_dirs;   /* (element-type GitDir) */
+  char            *root;       /* of the last repository that was found */
 } Search;
 
 static void
@@ -415,6 +417,12 @@ find_from (Search                   *self,
       if (!look_at (self, reach, root, fd, &done, error))
         return FALSE;
 
+      if (done)
+        {
+          g_free (self->root);
+          self->root = g_strdup (root);
+        }
+
       parent = g_path_get_dirname (root);
       g_free (root);
       root = g_steal_pointer (&parent);
@@ -463,12 +471,21 @@ is_for_reading (Search       *self,
   return reading;
 }
 
+static void
+search_clear (Search *self)
+{
+  g_ptr_array_unref (self->git_dirs);
+  g_free (self->root);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Search, search_clear)
+
 gboolean
 _sbx_bwrap_repository_add (SbxBwrapBuilder  *self,
                            GError          **error)
 {
-  g_autoptr(GPtrArray) git_dirs = g_ptr_array_new_with_free_func ((GDestroyNotify) git_dir_free);
-  Search search = { self, git_dirs };
+  GPtrArray *git_dirs = g_ptr_array_new_with_free_func ((GDestroyNotify) git_dir_free);
+  g_auto(Search) search = { self, git_dirs, NULL };
   guint i;
 
   for (i = 0; i < self->reach->len; i++)
@@ -496,4 +513,82 @@ _sbx_bwrap_repository_add (SbxBwrapBuilder  *self,
     }
 
   return TRUE;
+}
+
+void
+_sbx_bwrap_repository_free (SbxBwrapRepository *self)
+{
+  _sbx_clear_fd (&self->git_fd);
+  _sbx_clear_fd (&self->common_fd);
+  g_free (self->root);
+  g_free (self->common_path);
+  g_free (self);
+}
+
+static SbxBwrapRepository *
+make_repository (Search  *search,
+                 GError **error)
+{
+  SbxBwrapRepository *self;
+  GitDir *own = search->git_dirs->len > 0 ? g_ptr_array_index (search->git_dirs, 0) : NULL;
+  GitDir *common = own != NULL && own->entry ? g_ptr_array_index (search->git_dirs, 1) : own;
+  const char *cwd = ((SbxBwrapReachPath *) g_ptr_array_index (search->builder->reach, 0))->path;
+  struct stat st;
+
+  if (own == NULL || strcmp (own->path, search->root) == 0)
+    {
+      fail (error, SBX_ERROR_INVALID, cwd,
+            _("is in no working tree of git, and a worktree needs one; use “git init”, or a "
+              "profile that opens the directory itself"));
+      return NULL;
+    }
+
+  if (is_module (search, common))
+    {
+      fail (error, SBX_ERROR_INVALID, cwd,
+            _("is in a submodule, which cannot have a worktree here; name the repository around "
+              "it"));
+      return NULL;
+    }
+
+  if (has_kind (common->fd, "reftable", S_IFDIR))
+    {
+      fail (error, SBX_ERROR_UNSUPPORTED, common->path,
+            _("keeps its references in tables, which libsbx cannot write; “git refs migrate "
+              "--ref-format=files” changes that"));
+      return NULL;
+    }
+
+  self = g_new0 (SbxBwrapRepository, 1);
+  self->root = g_strdup (search->root);
+  self->common_path = g_strdup (common->path);
+  self->git_fd = fcntl (own->fd, F_DUPFD_CLOEXEC, 0);
+  self->common_fd = fcntl (common->fd, F_DUPFD_CLOEXEC, 0);
+  if (fstat (common->fd, &st) == 0)
+    {
+      self->device = st.st_dev;
+      self->inode = st.st_ino;
+    }
+
+  return self;
+}
+
+SbxBwrapRepository *
+_sbx_bwrap_repository_locate (const char    *path,
+                              const char    *data_path,
+                              GCancellable  *cancellable,
+                              GError       **error)
+{
+  const SbxBwrapPlanInput input = { .cwd = path, .data_path = data_path };
+  g_auto(SbxBwrapBuilder) builder = { &input, cancellable, NULL };
+  g_auto(Search) search = { &builder, NULL, NULL };
+
+  builder.reach = g_ptr_array_new_with_free_func ((GDestroyNotify) _sbx_bwrap_reach_path_free);
+  search.git_dirs = g_ptr_array_new_with_free_func ((GDestroyNotify) git_dir_free);
+
+  if (!_sbx_bwrap_reach_resolve (&builder, error) ||
+      !find_from (&search, g_ptr_array_index (builder.reach, 0), error))
+    return NULL;
+
+  return make_repository (&search, error);
 }

@@ -7,6 +7,7 @@
 #include <gio/gio.h>
 
 #include "bwrap/sbx-bwrap-arguments-private.h"
+#include "bwrap/sbx-bwrap-open-private.h"
 #include "bwrap/sbx-bwrap-state-private.h"
 #include "bwrap/sbx-init-channel-private.h"
 
@@ -25,32 +26,40 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (SbxBwrapSandbox, _sbx_bwrap_sandbox, SBX, BWRAP_SANDBOX, GObject)
 
 /* Takes @state. */
-SbxBwrapSandbox *_sbx_bwrap_sandbox_new          (SbxBwrapState         *state);
+SbxBwrapSandbox *_sbx_bwrap_sandbox_new          (SbxBwrapState          *state,
+                                                  const SbxBwrapSettings *settings);
 
 /* Starts bwrap and waits until process 1 has seen all mounts of @plan. */
-void             _sbx_bwrap_sandbox_start_async  (SbxBwrapSandbox       *self,
-                                                  SbxBwrapPlan          *plan,
-                                                  const SbxBwrapProgram *program,
-                                                  GCancellable          *cancellable,
-                                                  GAsyncReadyCallback    callback,
-                                                  gpointer               user_data);
-gboolean         _sbx_bwrap_sandbox_start_finish (SbxBwrapSandbox       *self,
-                                                  GAsyncResult          *result,
-                                                  GError               **error);
+void             _sbx_bwrap_sandbox_start_async  (SbxBwrapSandbox        *self,
+                                                  SbxBwrapPlan           *plan,
+                                                  const SbxBwrapProgram  *program,
+                                                  GCancellable           *cancellable,
+                                                  GAsyncReadyCallback     callback,
+                                                  gpointer                user_data);
+gboolean         _sbx_bwrap_sandbox_start_finish (SbxBwrapSandbox        *self,
+                                                  GAsyncResult           *result,
+                                                  GError                **error);
 
 /* Whether bwrap was started, however that ended. */
-gboolean         _sbx_bwrap_sandbox_was_started  (SbxBwrapSandbox       *self);
+gboolean         _sbx_bwrap_sandbox_was_started  (SbxBwrapSandbox        *self);
 
-SbxInitChannel  *_sbx_bwrap_sandbox_get_channel  (SbxBwrapSandbox       *self);
-const char      *_sbx_bwrap_sandbox_get_id       (SbxBwrapSandbox       *self);
+SbxInitChannel  *_sbx_bwrap_sandbox_get_channel  (SbxBwrapSandbox        *self);
+const char      *_sbx_bwrap_sandbox_get_id       (SbxBwrapSandbox        *self);
+
+/* After it was closed: the worktrees that stay; or %NULL. */
+GPtrArray       *_sbx_bwrap_sandbox_steal_kept   (SbxBwrapSandbox        *self);
+
+/* Notes which process is process 1, so that others can end it. Blocks on the disk. */
+gboolean         _sbx_bwrap_sandbox_record       (SbxBwrapSandbox        *self,
+                                                  GError                **error);
 
 /* Ends everything inside, waits for bwrap, removes what is on disk. Cancelling ends it abruptly. */
-void             _sbx_bwrap_sandbox_close_async  (SbxBwrapSandbox       *self,
-                                                  GCancellable          *cancellable,
-                                                  GAsyncReadyCallback    callback,
-                                                  gpointer               user_data);
-gboolean         _sbx_bwrap_sandbox_close_finish (SbxBwrapSandbox       *self,
-                                                  GAsyncResult          *result,
-                                                  GError               **error);
+void             _sbx_bwrap_sandbox_close_async  (SbxBwrapSandbox        *self,
+                                                  GCancellable           *cancellable,
+                                                  GAsyncReadyCallback     callback,
+                                                  gpointer                user_data);
+gboolean         _sbx_bwrap_sandbox_close_finish (SbxBwrapSandbox        *self,
+                                                  GAsyncResult           *result,
+                                                  GError                **error);
 
 G_END_DECLS

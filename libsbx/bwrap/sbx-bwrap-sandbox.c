@@ -6,6 +6,9 @@
 
 #include "bwrap/sbx-bwrap-sandbox-private.h"
 
+#include "bwrap/sbx-bwrap-record-private.h"
+#include "bwrap/sbx-bwrap-sweep-private.h"
+#include "bwrap/sbx-bwrap-worktree-private.h"
 #include "bwrap/sbx-seccomp-private.h"
 #include "core/sbx-error.h"
 #include "files/sbx-fd-private.h"
@@ -38,6 +41,8 @@ struct _SbxBwrapSandbox
   GObject         parent_instance;
 
   SbxBwrapState  *state;
+  SbxBwrapSettings settings;
+  GPtrArray      *kept;            /* (nullable) (element-type SbxBwrapKept) */
   SbxInitChannel *channel;
   GSubprocess    *bwrap;
   SbxStderrTail  *tail;
@@ -57,6 +62,9 @@ _sbx_bwrap_sandbox_finalize (GObject *object)
   g_clear_object (&self->bwrap);
   g_clear_pointer (&self->tail, _sbx_stderr_tail_free);
   g_clear_pointer (&self->state, _sbx_bwrap_state_free);
+  g_clear_pointer (&self->kept, g_ptr_array_unref);
+  g_clear_pointer (&self->settings.program, g_free);
+  g_clear_pointer (&self->settings.data_path, g_free);
 
   G_OBJECT_CLASS (_sbx_bwrap_sandbox_parent_class)->finalize (object);
 }
@@ -73,11 +81,15 @@ _sbx_bwrap_sandbox_init (SbxBwrapSandbox *self)
 }
 
 SbxBwrapSandbox *
-_sbx_bwrap_sandbox_new (SbxBwrapState *state)
+_sbx_bwrap_sandbox_new (SbxBwrapState          *state,
+                        const SbxBwrapSettings *settings)
 {
   SbxBwrapSandbox *self = g_object_new (SBX_TYPE_BWRAP_SANDBOX, NULL);
 
   self->state = state;
+  self->settings = *settings;
+  self->settings.program = g_strdup (settings->program);
+  self->settings.data_path = g_strdup (settings->data_path);
 
   return self;
 }
@@ -98,6 +110,21 @@ const char *
 _sbx_bwrap_sandbox_get_id (SbxBwrapSandbox *self)
 {
   return self->state->id;
+}
+
+GPtrArray *
+_sbx_bwrap_sandbox_steal_kept (SbxBwrapSandbox *self)
+{
+  return g_steal_pointer (&self->kept);
+}
+
+gboolean
+_sbx_bwrap_sandbox_record (SbxBwrapSandbox  *self,
+                           GError          **error)
+{
+  const char *bwrap = g_subprocess_get_identifier (self->bwrap);
+
+  return _sbx_bwrap_record_write (self->state->sessions_fd, self->state->id, bwrap, error);
 }
 
 static gboolean
@@ -489,6 +516,23 @@ _sbx_bwrap_sandbox_start_finish (SbxBwrapSandbox  *self,
   return g_task_propagate_boolean (G_TASK (result), error);
 }
 
+static gboolean
+settle_worktree (SbxBwrapSandbox  *self,
+                 GError          **error)
+{
+  if (!self->state->has_worktree)
+    return TRUE;
+
+  self->kept = _sbx_bwrap_kept_list_new ();
+  if (_sbx_bwrap_worktree_settle (self->state->sessions_fd, &self->settings, self->state->id,
+                                  self->kept, NULL, error))
+    return TRUE;
+
+  _sbx_bwrap_sweep_again (self->state->data_path);
+
+  return FALSE;
+}
+
 /* In a worker thread: only the disk is left, and what never came so far as to say who it is. */
 static void
 remove_state (GTask        *task,
@@ -502,7 +546,7 @@ remove_state (GTask        *task,
   if (!self->started && self->control_inode != 0)
     _sbx_socket_kill_holders (self->control_inode, CONTROL_FD);
 
-  if (_sbx_bwrap_state_remove (self->state, NULL, &error))
+  if (settle_worktree (self, &error) && _sbx_bwrap_state_remove (self->state, NULL, &error))
     g_task_return_boolean (task, TRUE);
   else
     {
@@ -510,6 +554,29 @@ remove_state (GTask        *task,
                                 "“sbx-tool clean” tries again: "));
       g_task_return_error (task, g_steal_pointer (&error));
     }
+}
+
+static gpointer
+remove_in_own_thread (gpointer data)
+{
+  g_autoptr(GTask) task = data;
+
+  remove_state (task, g_task_get_source_object (task), NULL, NULL);
+
+  return NULL;
+}
+
+/* What opens a sandbox of its own, and waits for that, must not wait for a thread that another one
+ * like it has. */
+static void
+begin_removal (GTask *task)
+{
+  SbxBwrapSandbox *self = g_task_get_source_object (task);
+
+  if (self->state->has_worktree)
+    g_thread_unref (g_thread_new ("sbx-worktree", remove_in_own_thread, g_object_ref (task)));
+  else
+    g_task_run_in_thread (task, remove_state);
 }
 
 static void
@@ -524,7 +591,7 @@ bwrap_gone_cb (GObject      *object,
   if (grace != NULL)
     g_source_destroy (grace);
 
-  g_task_run_in_thread (task, remove_state);
+  begin_removal (task);
 }
 
 static gboolean
@@ -551,7 +618,7 @@ channel_closed_cb (GObject      *object,
 
   if (self->bwrap == NULL)
     {
-      g_task_run_in_thread (task, remove_state);
+      begin_removal (task);
       return;
     }
 
@@ -577,7 +644,7 @@ _sbx_bwrap_sandbox_close_async (SbxBwrapSandbox     *self,
     _sbx_init_channel_close_async (self->channel, CLOSE_GRACE_MS, cancellable,
                                    channel_closed_cb, g_steal_pointer (&task));
   else
-    g_task_run_in_thread (task, remove_state);
+    begin_removal (task);
 }
 
 gboolean

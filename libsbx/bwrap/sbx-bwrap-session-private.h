@@ -30,6 +30,12 @@ SbxSession         *_sbx_bwrap_session_new             (SbxBwrapSandbox     *san
                                                         const char          *cwd,
                                                         const char * const  *environment);
 
+/* @provider is told of a worktree that stays. */
+void                _sbx_bwrap_session_set_provider    (SbxBwrapSession     *self,
+                                                        GObject             *provider);
+/* Removes what it has on disk as soon as the sandbox has ended by itself, without being asked. */
+void                _sbx_bwrap_session_close_when_lost (SbxBwrapSession     *self);
+
 /* For the files of the class. */
 SbxInitChannel     *_sbx_bwrap_session_get_channel     (SbxBwrapSession     *self);
 const char * const *_sbx_bwrap_session_get_environment (SbxBwrapSession     *self);

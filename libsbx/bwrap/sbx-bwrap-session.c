@@ -6,33 +6,61 @@
 
 #include "bwrap/sbx-bwrap-session-private.h"
 
+#include "bwrap/sbx-bwrap-open-private.h"
 #include "core/sbx-error.h"
 #include "core/sbx-file-invocations.h"
 #include "core/sbx-session-private.h"
 
 struct _SbxBwrapSession
 {
-  SbxSession       parent_instance;
+  SbxSession          parent_instance;
 
-  SbxBwrapSandbox *sandbox;
-  GStrv            environment;
-  guint            closed : 1;    /* the sandbox was asked to end */
+  SbxBwrapSandbox    *sandbox;
+  GStrv               environment;
+  GObject            *provider;          /* (nullable) */
+  SbxCloseInvocation *waiting;           /* for the end of a close that began before */
+  GError             *close_error;
+  guint               closed : 1;        /* the sandbox was asked to end */
+  guint               ended : 1;         /* and has */
+  guint               close_when_lost : 1;
 };
 
 G_DEFINE_FINAL_TYPE (SbxBwrapSession, _sbx_bwrap_session, SBX_TYPE_SESSION)
+
+static void
+answer (SbxBwrapSession *self)
+{
+  g_autoptr(SbxCloseInvocation) invocation = g_steal_pointer (&self->waiting);
+
+  if (invocation == NULL)
+    return;
+
+  if (self->close_error == NULL)
+    sbx_close_invocation_return_done (invocation);
+  else
+    sbx_invocation_return_gerror (SBX_INVOCATION (invocation), self->close_error);
+}
 
 static void
 closed_cb (GObject      *object,
            GAsyncResult *result,
            gpointer      user_data)
 {
-  g_autoptr(SbxCloseInvocation) invocation = user_data;
-  g_autoptr(GError) error = NULL;
+  g_autoptr(SbxBwrapSession) self = user_data;
+  SbxBwrapSandbox *sandbox = SBX_BWRAP_SANDBOX (object);
 
-  if (_sbx_bwrap_sandbox_close_finish (SBX_BWRAP_SANDBOX (object), result, &error))
-    sbx_close_invocation_return_done (invocation);
-  else
-    sbx_invocation_return_gerror (SBX_INVOCATION (invocation), error);
+  _sbx_bwrap_sandbox_close_finish (sandbox, result, &self->close_error);
+  self->ended = TRUE;
+  _sbx_bwrap_provider_tell (self->provider, _sbx_bwrap_sandbox_steal_kept (sandbox));
+  answer (self);
+}
+
+static void
+begin_close (SbxBwrapSession *self,
+             GCancellable    *cancellable)
+{
+  self->closed = TRUE;
+  _sbx_bwrap_sandbox_close_async (self->sandbox, cancellable, closed_cb, g_object_ref (self));
 }
 
 static gboolean
@@ -41,10 +69,12 @@ _sbx_bwrap_session_handle_close (SbxSession         *session,
 {
   SbxBwrapSession *self = SBX_BWRAP_SESSION (session);
 
-  self->closed = TRUE;
-  _sbx_bwrap_sandbox_close_async (self->sandbox,
-                                  sbx_invocation_get_cancellable (SBX_INVOCATION (invocation)),
-                                  closed_cb, g_object_ref (invocation));
+  self->waiting = g_object_ref (invocation);
+
+  if (!self->closed)
+    begin_close (self, sbx_invocation_get_cancellable (SBX_INVOCATION (invocation)));
+  else if (self->ended)
+    answer (self);
 
   return TRUE;
 }
@@ -54,13 +84,50 @@ lost_cb (SbxInitChannel  *channel,
          const GError    *error,
          SbxBwrapSession *self)
 {
+  g_autoptr(SbxBwrapSession) keep G_GNUC_UNUSED = g_object_ref (self);
+
   sbx_session_fail (SBX_SESSION (self), error);
+
+  if (self->close_when_lost && !self->closed)
+    begin_close (self, NULL);
+}
+
+/* Who let go of a session cannot be told by it any more, but by its provider. */
+static void
+dropped_cb (GObject      *object,
+            GAsyncResult *result,
+            gpointer      user_data)
+{
+  g_autoptr(GObject) provider = user_data;
+  SbxBwrapSandbox *sandbox = SBX_BWRAP_SANDBOX (object);
+
+  _sbx_bwrap_sandbox_close_finish (sandbox, result, NULL);
+  _sbx_bwrap_provider_tell (provider, _sbx_bwrap_sandbox_steal_kept (sandbox));
+}
+
+typedef struct
+{
+  SbxBwrapSandbox *sandbox;
+  GObject         *provider;
+} Drop;
+
+static void
+drop_free (gpointer data)
+{
+  Drop *drop = data;
+
+  g_object_unref (drop->sandbox);
+  g_clear_object (&drop->provider);
+  g_free (drop);
 }
 
 static gboolean
 close_cb (gpointer user_data)
 {
-  _sbx_bwrap_sandbox_close_async (user_data, NULL, NULL, NULL);
+  Drop *drop = user_data;
+
+  _sbx_bwrap_sandbox_close_async (drop->sandbox, NULL, dropped_cb,
+                                  g_steal_pointer (&drop->provider));
 
   return G_SOURCE_REMOVE;
 }
@@ -73,19 +140,24 @@ close_sandbox (SbxBwrapSession *self)
 {
   GMainContext *context = _sbx_session_get_context (SBX_SESSION (self));
   g_autoptr(GSource) source = NULL;
+  Drop *drop = g_new0 (Drop, 1);
+
+  drop->sandbox = g_object_ref (self->sandbox);
+  g_set_object (&drop->provider, self->provider);
 
   if (g_main_context_acquire (context))
     {
       g_main_context_push_thread_default (context);
-      close_cb (self->sandbox);
+      close_cb (drop);
       g_main_context_pop_thread_default (context);
       g_main_context_release (context);
+      drop_free (drop);
       return;
     }
 
   source = g_idle_source_new ();
   g_source_set_priority (source, G_PRIORITY_DEFAULT);
-  g_source_set_callback (source, close_cb, g_object_ref (self->sandbox), g_object_unref);
+  g_source_set_callback (source, close_cb, drop, drop_free);
   g_source_attach (source, context);
 }
 
@@ -99,6 +171,8 @@ _sbx_bwrap_session_dispose (GObject *object)
 
   self->closed = TRUE;
   g_clear_object (&self->sandbox);
+  g_clear_object (&self->provider);
+  g_clear_object (&self->waiting);
 
   G_OBJECT_CLASS (_sbx_bwrap_session_parent_class)->dispose (object);
 }
@@ -109,6 +183,7 @@ _sbx_bwrap_session_finalize (GObject *object)
   SbxBwrapSession *self = SBX_BWRAP_SESSION (object);
 
   g_clear_pointer (&self->environment, g_strfreev);
+  g_clear_error (&self->close_error);
 
   G_OBJECT_CLASS (_sbx_bwrap_session_parent_class)->finalize (object);
 }
@@ -150,6 +225,19 @@ _sbx_bwrap_session_new (SbxBwrapSandbox    *sandbox,
                            G_CALLBACK (lost_cb), self, 0);
 
   return SBX_SESSION (self);
+}
+
+void
+_sbx_bwrap_session_set_provider (SbxBwrapSession *self,
+                                 GObject         *provider)
+{
+  g_set_object (&self->provider, provider);
+}
+
+void
+_sbx_bwrap_session_close_when_lost (SbxBwrapSession *self)
+{
+  self->close_when_lost = TRUE;
 }
 
 SbxInitChannel *

@@ -10,6 +10,9 @@
 
 G_BEGIN_DECLS
 
+/* The longest name of a group, in bytes. */
+#define SBX_BWRAP_MAX_GROUP 1024
+
 /* The file of a session's directory that names the project's home it uses. */
 #define SBX_BWRAP_HOME_MARK "uses-home"
 
@@ -21,6 +24,9 @@ G_BEGIN_DECLS
  *   lock   on which the owning process holds a record lock for as long as it lives;
  *   alive  which process 1 keeps locked, and nobody else: it may outlive the owner for a moment;
  *   note   what was, or is about to be, made outside of this directory;
+ *   worktree  what is known of its worktree, see sbx-bwrap-worktree-private.h;
+ *   group  the name of the group that it was opened for, or
+ *   group-chore  the same, for what this library has to do meanwhile;
  *   tmp    what the sandbox has as /tmp;
  *   home   its home, where that is not kept per project.
  *
@@ -39,6 +45,7 @@ typedef struct
   int   lock_fd;
   GArray *holds;        /* (element-type int) locks on the directories of the placeholders */
   guint noted : 1;          /* there is a note to undo */
+  guint has_worktree : 1;
 } SbxBwrapState;
 
 /* Opens the library's data directory, which has to be the user's alone; makes it where it is
@@ -66,10 +73,18 @@ gboolean       _sbx_bwrap_state_is_alive    (int             dir_fd);
 GStrv          _sbx_bwrap_state_list        (int             fd,
                                              GError        **error);
 
-/* @cwd decides which home is used, unless @fresh_home asks for an empty one. */
+/* The group of a session, or %NULL; @chore tells whether it is one that does not count. */
+char          *_sbx_bwrap_state_read_group  (int             sessions_fd,
+                                             const char     *id,
+                                             gboolean       *chore);
+
+/* @cwd decides which home is used, unless @fresh_home asks for an empty one. @group can be
+ * %NULL. */
 SbxBwrapState *_sbx_bwrap_state_new         (const char     *data_path,
                                              const char     *cwd,
                                              gboolean        fresh_home,
+                                             const char     *group,
+                                             gboolean        chore,
                                              GError        **error);
 void           _sbx_bwrap_state_free        (SbxBwrapState  *self);
 
@@ -79,7 +94,7 @@ gboolean       _sbx_bwrap_state_place       (SbxBwrapState  *self,
                                              SbxBwrapPlan   *plan,
                                              GError        **error);
 
-/* Undoes what the note says, and removes the directory. */
+/* Undoes what the notes say, and removes the directory. The caller settles a worktree before. */
 gboolean       _sbx_bwrap_state_remove      (SbxBwrapState  *self,
                                              GCancellable   *cancellable,
                                              GError        **error);

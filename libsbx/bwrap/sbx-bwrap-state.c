@@ -31,6 +31,8 @@
 #define ALIVE_PAUSE_US 5000
 #define NEW_TRIES 16
 #define HOME_NAME_LENGTH 32
+#define GROUP_NAME "group"
+#define CHORE_NAME "group-chore"
 
 /* What a sandbox must not reach lies in it, and what is in it is believed. */
 int
@@ -300,10 +302,61 @@ make_insides (SbxBwrapState  *self,
   return home_fd >= 0;
 }
 
+/* The name of a group may be anything, and is nothing but content. */
+static gboolean
+write_group (SbxBwrapState  *self,
+             const char     *group,
+             gboolean        chore,
+             GError        **error)
+{
+  g_autoptr(GBytes) bytes = NULL;
+
+  if (group == NULL)
+    return TRUE;
+
+  if (strlen (group) > SBX_BWRAP_MAX_GROUP)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_TOO_LARGE,
+                   _("The name of the group is longer than %d bytes"), SBX_BWRAP_MAX_GROUP);
+      return FALSE;
+    }
+
+  bytes = g_bytes_new (group, strlen (group));
+
+  return _sbx_write_staged (self->dir_fd, chore ? CHORE_NAME : GROUP_NAME, bytes, 0600, error);
+}
+
+char *
+_sbx_bwrap_state_read_group (int         sessions_fd,
+                             const char *id,
+                             gboolean   *chore)
+{
+  static const char * const names[] = { GROUP_NAME, CHORE_NAME };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = g_build_filename (id, names[i], NULL);
+      g_autoptr(GBytes) bytes = _sbx_read_beneath (sessions_fd, path, SBX_BWRAP_MAX_GROUP, NULL,
+                                                   NULL);
+
+      if (bytes == NULL)
+        continue;
+
+      if (chore != NULL)
+        *chore = i == 1;
+
+      return g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+    }
+
+  return NULL;
+}
+
 SbxBwrapState *
 _sbx_bwrap_state_new (const char  *data_path,
                       const char  *cwd,
                       gboolean     fresh_home,
+                      const char  *group,
+                      gboolean     chore,
                       GError     **error)
 {
   g_autoptr(SbxBwrapState) self = g_new0 (SbxBwrapState, 1);
@@ -321,7 +374,8 @@ _sbx_bwrap_state_new (const char  *data_path,
     return NULL;
 
   self->path = g_build_filename (data_path, "sessions", self->id, NULL);
-  if (!make_insides (self, data_fd, cwd, fresh_home, error))
+  if (!write_group (self, group, chore, error) ||
+      !make_insides (self, data_fd, cwd, fresh_home, error))
     {
       _sbx_bwrap_state_remove (self, NULL, NULL);
       return NULL;

@@ -8,6 +8,7 @@
 
 #include "bwrap/sbx-bwrap-note-private.h"
 #include "bwrap/sbx-bwrap-state-private.h"
+#include "bwrap/sbx-bwrap-worktree-private.h"
 #include "core/sbx-error.h"
 #include "files/sbx-delete-private.h"
 #include "files/sbx-fd-private.h"
@@ -63,16 +64,25 @@ list_names (int      fd,
   return g_strv_builder_end (directories);
 }
 
-/* TRUE when the session is dead and nothing of it is left. */
-static gboolean
-sweep_one (int            sessions_fd,
-           const char    *id,
-           GCancellable  *cancellable,
-           GError       **error)
+int
+_sbx_bwrap_sweep_open (const char  *data_path,
+                       GError     **error)
+{
+  return open_below (data_path, "sessions", error);
+}
+
+SbxBwrapSwept
+_sbx_bwrap_sweep_one (int                      sessions_fd,
+                      const SbxBwrapSettings  *settings,
+                      const char              *id,
+                      GPtrArray               *kept,
+                      GCancellable            *cancellable,
+                      GError                 **error)
 {
   g_autoptr(GError) local_error = NULL;
   sbx_autofd int dir_fd = _sbx_open_beneath (sessions_fd, id, O_RDONLY | O_DIRECTORY, 0,
                                              &local_error);
+  gboolean alive;
   gboolean done;
   int lock = -1;
 
@@ -84,17 +94,20 @@ sweep_one (int            sessions_fd,
       /* Its owner died between making the directory and the lock, or is just there: an owner that
        * finds its directory gone takes another. */
       if (g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
-        return unlinkat (sessions_fd, id, AT_REMOVEDIR) == 0;
+        return unlinkat (sessions_fd, id, AT_REMOVEDIR) == 0 ? SBX_BWRAP_SWEPT_GONE
+                                                             : SBX_BWRAP_SWEPT_FAILED;
 
       if (error != NULL && !g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_BUSY))
         g_propagate_error (error, g_steal_pointer (&local_error));
 
-      return FALSE;
+      return SBX_BWRAP_SWEPT_ALIVE;
     }
 
   /* While anything runs inside, what protects the host from it has to stay. */
-  done = !_sbx_bwrap_state_is_alive (dir_fd) &&
+  alive = _sbx_bwrap_state_is_alive (dir_fd);
+  done = !alive &&
          _sbx_bwrap_note_undo (sessions_fd, id, &local_error) &&
+         _sbx_bwrap_worktree_settle (sessions_fd, settings, id, kept, cancellable, &local_error) &&
          _sbx_bwrap_state_delete (sessions_fd, id, cancellable, &local_error);
   _sbx_lock_release (lock);
 
@@ -103,27 +116,29 @@ sweep_one (int            sessions_fd,
       !g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_BUSY))
     g_propagate_error (error, g_steal_pointer (&local_error));
 
-  return done;
+  return done ? SBX_BWRAP_SWEPT_GONE : alive ? SBX_BWRAP_SWEPT_ALIVE : SBX_BWRAP_SWEPT_FAILED;
 }
 
 char **
-_sbx_bwrap_sweep (const char    *data_path,
-                  GCancellable  *cancellable,
-                  GError       **error)
+_sbx_bwrap_sweep (const SbxBwrapSettings  *settings,
+                  GPtrArray               *kept,
+                  GCancellable            *cancellable,
+                  GError                 **error)
 {
   g_autoptr(GStrvBuilder) removed = g_strv_builder_new ();
   g_autoptr(GError) first_error = NULL;
   g_auto(GStrv) names = NULL;
-  sbx_autofd int fd = open_below (data_path, "sessions", &first_error);
+  sbx_autofd int fd = _sbx_bwrap_sweep_open (settings->data_path, &first_error);
 
   names = fd >= 0 ? list_names (fd, &first_error) : NULL;
   for (gsize i = 0; names != NULL && names[i] != NULL; i++)
     {
-      g_autofree char *path = g_build_filename (data_path, "sessions", names[i], NULL);
+      g_autofree char *path = g_build_filename (settings->data_path, "sessions", names[i], NULL);
 
       if (g_cancellable_is_cancelled (cancellable))
         break;
-      if (sweep_one (fd, names[i], cancellable, first_error == NULL ? &first_error : NULL))
+      if (_sbx_bwrap_sweep_one (fd, settings, names[i], kept, cancellable,
+                                first_error == NULL ? &first_error : NULL) == SBX_BWRAP_SWEPT_GONE)
         g_strv_builder_add (removed, path);
     }
 
@@ -139,25 +154,43 @@ _sbx_bwrap_sweep (const char    *data_path,
   return g_strv_builder_end (removed);
 }
 
+static GMutex sweep_mutex;   /* held for as long as that takes */
 static GMutex swept_mutex;
 static GHashTable *swept;
 
-void
-_sbx_bwrap_sweep_once (const char   *data_path,
-                       GCancellable *cancellable)
+static gboolean
+is_swept (const char *data_path)
 {
   g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swept_mutex);
-  g_auto(GStrv) removed = NULL;
+
+  return swept != NULL && g_hash_table_contains (swept, data_path);
+}
+
+static void
+set_swept (const char *data_path)
+{
+  g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swept_mutex);
 
   if (swept == NULL)
     swept = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
-  if (g_hash_table_contains (swept, data_path))
+  g_hash_table_add (swept, g_strdup (data_path));
+}
+
+void
+_sbx_bwrap_sweep_once (const SbxBwrapSettings *settings,
+                       GPtrArray              *kept,
+                       GCancellable           *cancellable)
+{
+  g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sweep_mutex);
+  g_auto(GStrv) removed = NULL;
+
+  if (is_swept (settings->data_path))
     return;
 
-  removed = _sbx_bwrap_sweep (data_path, cancellable, NULL);
+  removed = _sbx_bwrap_sweep (settings, kept, cancellable, NULL);
   if (removed != NULL)
-    g_hash_table_add (swept, g_strdup (data_path));
+    set_swept (settings->data_path);
 }
 
 void

@@ -1,0 +1,292 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "bwrap/sbx-bwrap-git-private.h"
+
+#include "core/sbx-error.h"
+#include "core/sbx-text-private.h"
+#include "files/sbx-delete-private.h"
+#include "files/sbx-fd-private.h"
+#include "files/sbx-open-private.h"
+#include "files/sbx-path-private.h"
+#include "files/sbx-write-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gi18n-lib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The files of a branch and of a linked worktree, made and removed in the way of git's own. */
+
+#define MAX_CONFIG (1024 * 1024)
+#define MAX_PACKED (256 * 1024 * 1024)
+#define LOCK_TRIES 300
+#define LOCK_PAUSE_US 10000
+#define MAKE_TRIES 16
+
+static gboolean
+put (int          dir_fd,
+     const char  *name,
+     const char  *text,
+     GError     **error)
+{
+  g_autoptr(GBytes) bytes = g_bytes_new (text, strlen (text));
+
+  return _sbx_write_staged (dir_fd, name, bytes, 0644, error);
+}
+
+gboolean
+_sbx_bwrap_git_make_branch (int          common_fd,
+                            const char  *branch,
+                            const char  *commit,
+                            GError     **error)
+{
+  g_autofree char *line = g_strconcat (commit, "\n", NULL);
+  sbx_autofd int fd = _sbx_make_dirs_beneath (common_fd, "refs/heads", 0755, error);
+
+  return fd >= 0 && put (fd, branch, line, error);
+}
+
+/* Another session's last entry may take the directory around all entries away with it. */
+static int
+make_entry_dir (int          common_fd,
+                const char  *name,
+                GError     **error)
+{
+  g_autofree char *path = g_build_filename ("worktrees", name, NULL);
+  int fd = -1;
+
+  for (guint i = 0; i < MAKE_TRIES && fd < 0; i++)
+    {
+      g_clear_error (error);
+      fd = _sbx_make_dirs_beneath (common_fd, path, 0755, error);
+    }
+
+  return fd;
+}
+
+gboolean
+_sbx_bwrap_git_make_entry (int          common_fd,
+                           const char  *name,
+                           const char  *worktree_path,
+                           GError     **error)
+{
+  g_autofree char *head = g_strconcat ("ref: refs/heads/", name, "\n", NULL);
+  g_autofree char *back = g_strconcat (worktree_path, "/.git\n", NULL);
+  g_autoptr(GError) reason = NULL;
+  sbx_autofd int fd = make_entry_dir (common_fd, name, &reason);
+
+  if (fd < 0)
+    {
+      g_propagate_error (error, g_steal_pointer (&reason));
+      return FALSE;
+    }
+
+  /* As git does it: while it is locked nobody takes what is not whole for a leftover. */
+  if (!put (fd, "locked", "initializing\n", error) ||
+      !put (fd, "commondir", "../..\n", error) ||
+      !put (fd, "HEAD", head, error) ||
+      !put (fd, "gitdir", back, error))
+    return FALSE;
+
+  unlinkat (fd, "locked", 0);
+
+  return TRUE;
+}
+
+static gboolean
+remove_file (int          dir_fd,
+             const char  *directory,
+             const char  *name,
+             GError     **error)
+{
+  sbx_autofd int fd = _sbx_open_beneath (dir_fd, directory, O_RDONLY | O_DIRECTORY, 0, NULL);
+
+  if (fd < 0 || unlinkat (fd, name, 0) == 0 || errno == ENOENT)
+    return TRUE;
+
+  _sbx_path_error (error, errno, name, _("It could not be removed from the repository"));
+  return FALSE;
+}
+
+/* Takes what is not wanted out of a text; %NULL when there is nothing of it. */
+typedef char *(*Filter) (const char *text,
+                         const char *branch);
+
+static char *
+read_and_filter (int            common_fd,
+                 const char    *name,
+                 gsize          max_size,
+                 Filter         filter,
+                 const char    *branch,
+                 GCancellable  *cancellable,
+                 GError       **error)
+{
+  g_autoptr(GBytes) bytes = NULL;
+  g_autoptr(GError) reason = NULL;
+  g_autofree char *text = NULL;
+  const char *data;
+  gsize size;
+
+  bytes = _sbx_read_beneath (common_fd, name, max_size, cancellable, &reason);
+  if (bytes == NULL)
+    {
+      if (!g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
+        g_propagate_error (error, g_steal_pointer (&reason));
+      return NULL;
+    }
+
+  /* A NUL is in neither of these files. */
+  data = g_bytes_get_data (bytes, &size);
+  if (memchr (data, '\0', size) != NULL)
+    return NULL;
+
+  text = g_strndup (data, size);
+
+  return filter (text, branch);
+}
+
+/* Git's own lock: a file that is made new. */
+static gboolean
+take_lock (int            common_fd,
+           const char    *lock_name,
+           GCancellable  *cancellable,
+           GError       **error)
+{
+  for (guint i = 0; i < LOCK_TRIES; i++)
+    {
+      sbx_autofd int fd = openat (common_fd, lock_name,
+                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+      if (fd >= 0)
+        return TRUE;
+      if (errno != EEXIST || g_cancellable_is_cancelled (cancellable))
+        break;
+
+      g_usleep (LOCK_PAUSE_US);
+    }
+
+  if (!g_cancellable_set_error_if_cancelled (cancellable, error))
+    g_set_error (error, SBX_ERROR, SBX_ERROR_BUSY,
+                 _("“%s” in the repository cannot be had: %s. If no git runs there, remove it"),
+                 lock_name, g_strerror (errno));
+
+  return FALSE;
+}
+
+static gboolean
+rewrite_locked (int            common_fd,
+                const char    *name,
+                gsize          max_size,
+                Filter         filter,
+                const char    *branch,
+                GCancellable  *cancellable,
+                GError       **error)
+{
+  g_autofree char *lock_name = g_strconcat (name, ".lock", NULL);
+  g_autofree char *text = NULL;
+  g_autoptr(GError) reason = NULL;
+  gboolean ok = TRUE;
+  struct stat st;
+
+  text = read_and_filter (common_fd, name, max_size, filter, branch, cancellable, &reason);
+  if (text != NULL && take_lock (common_fd, lock_name, cancellable, &reason))
+    {
+      g_autoptr(GBytes) bytes = NULL;
+
+      /* It may have changed until it was locked. */
+      g_free (text);
+      text = read_and_filter (common_fd, name, max_size, filter, branch, cancellable, &reason);
+      if (text != NULL && fstatat (common_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        {
+          bytes = g_bytes_new (text, strlen (text));
+          ok = _sbx_write_staged (common_fd, name, bytes, st.st_mode & 0777, &reason);
+        }
+
+      unlinkat (common_fd, lock_name, 0);
+    }
+
+  if (reason == NULL)
+    return ok;
+
+  g_propagate_error (error, g_steal_pointer (&reason));
+  return FALSE;
+}
+
+static char *
+filter_packed (const char *text,
+               const char *branch)
+{
+  g_autofree char *ending = g_strconcat (" refs/heads/", branch, "\n", NULL);
+  const char *found = strstr (text, ending);
+  const char *start = found;
+
+  if (found == NULL)
+    return NULL;
+
+  while (start > text && start[-1] != '\n')
+    start--;
+
+  return g_strdup_printf ("%.*s%s", (int) (start - text), text, found + strlen (ending));
+}
+
+/* The section of the branch, which only the user can have made. */
+static char *
+filter_config (const char *text,
+               const char *branch)
+{
+  g_autofree char *header = g_strconcat ("[branch \"", branch, "\"]", NULL);
+  const char *start = strstr (text, header);
+  const char *end;
+
+  if (start == NULL || (start > text && start[-1] != '\n'))
+    return NULL;
+
+  end = strstr (start + strlen (header), "\n[");
+  end = end != NULL ? end + 1 : start + strlen (start);
+
+  return g_strdup_printf ("%.*s%s", (int) (start - text), text, end);
+}
+
+gboolean
+_sbx_bwrap_git_remove_branch (int            common_fd,
+                              const char    *branch,
+                              GCancellable  *cancellable,
+                              GError       **error)
+{
+  g_autofree char *lock_name = g_strconcat (branch, ".lock", NULL);
+
+  /* The packed one first, or it would come back for a moment. */
+  return rewrite_locked (common_fd, "packed-refs", MAX_PACKED, filter_packed, branch, cancellable,
+                         error) &&
+         remove_file (common_fd, "refs/heads", branch, error) &&
+         remove_file (common_fd, "refs/heads", lock_name, error) &&
+         remove_file (common_fd, "logs/refs/heads", branch, error) &&
+         rewrite_locked (common_fd, "config", MAX_CONFIG, filter_config, branch, cancellable,
+                         error);
+}
+
+gboolean
+_sbx_bwrap_git_remove_entry (int            common_fd,
+                             const char    *name,
+                             GCancellable  *cancellable,
+                             GError       **error)
+{
+  sbx_autofd int fd = _sbx_open_beneath (common_fd, "worktrees", O_RDONLY | O_DIRECTORY, 0, NULL);
+
+  if (fd < 0)
+    return TRUE;
+
+  if (!_sbx_delete_tree (fd, name, cancellable, error))
+    return FALSE;
+
+  /* As git does it: with the last one goes the place for them, which others keep. */
+  unlinkat (common_fd, "worktrees", AT_REMOVEDIR);
+
+  return TRUE;
+}

@@ -1,0 +1,257 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "bwrap/sbx-bwrap-open-private.h"
+
+#include "bwrap/sbx-bwrap-init-program-private.h"
+#include "bwrap/sbx-bwrap-note-private.h"
+#include "bwrap/sbx-bwrap-plan-builder-private.h"
+#include "bwrap/sbx-bwrap-probe-private.h"
+#include "bwrap/sbx-bwrap-profile-private.h"
+#include "bwrap/sbx-bwrap-sweep-private.h"
+#include "bwrap/sbx-bwrap-user-dirs-private.h"
+#include "bwrap/sbx-bwrap-worktree-private.h"
+#include "core/sbx-error.h"
+#include "core/sbx-text-private.h"
+
+#include <glib/gi18n-lib.h>
+
+/*
+ * What is done in a worker thread before a sandbox is started: sweep, find bubblewrap, make the
+ * directory, and the worktree, resolve the plan.
+ */
+
+SbxBwrapOpening *
+_sbx_bwrap_opening_new (const SbxBwrapSettings *settings)
+{
+  SbxBwrapOpening *self = g_new0 (SbxBwrapOpening, 1);
+
+  self->settings = *settings;
+  self->settings.program = g_strdup (settings->program);
+  self->settings.data_path = g_strdup (settings->data_path);
+
+  return self;
+}
+
+void
+_sbx_bwrap_opening_free (SbxBwrapOpening *self)
+{
+  g_clear_object (&self->reach);
+  g_free (self->settings.program);
+  g_free (self->settings.data_path);
+  g_free (self->workspace);
+  g_free (self->profile);
+  g_free (self->cwd);
+  g_free (self->group);
+  g_free (self->own_path);
+  g_free (self);
+}
+
+void
+_sbx_bwrap_prepared_clear (SbxBwrapPrepared *self)
+{
+  g_clear_object (&self->reach);
+  g_clear_pointer (&self->toolchain, _sbx_bwrap_toolchain_free);
+  g_clear_pointer (&self->state, _sbx_bwrap_state_free);
+  g_clear_pointer (&self->plan, _sbx_bwrap_plan_unref);
+  g_clear_pointer (&self->kept, g_ptr_array_unref);
+  g_clear_pointer (&self->found, g_free);
+  g_clear_pointer (&self->init, g_free);
+  g_clear_pointer (&self->cwd, g_free);
+}
+
+/* Asked after the plan, which knows better what is wrong with a path that holds everything. */
+static gboolean
+check_program (const SbxBwrapOpening  *opening,
+               SbxBwrapPrepared       *self,
+               GError                **error)
+{
+  g_autofree char *home = _sbx_bwrap_dup_home ();
+  g_autofree char *found = _sbx_bwrap_probe_find (opening->settings.program, home,
+                                                  sbx_reach_get_write (self->reach), error);
+
+  return found != NULL;
+}
+
+/* Holds the lock on the notes from before the repositories are looked at until what they lack was
+ * made, so that no other session makes or removes the same in between. */
+static gboolean
+make_plan (const SbxBwrapOpening  *opening,
+           SbxBwrapPrepared       *self,
+           const char             *own_path,
+           GCancellable           *cancellable,
+           GError                **error)
+{
+  g_autofree char *home = _sbx_bwrap_dup_home ();
+  g_auto(SbxBwrapNoteLock) lock = _sbx_bwrap_note_lock (self->state->sessions_fd, error);
+  SbxBwrapPlanInput input = {
+    .cwd = sbx_reach_get_cwd (self->reach),
+    .read = sbx_reach_get_read (self->reach),
+    .write = sbx_reach_get_write (self->reach),
+    .tmp_path = self->state->tmp_path,
+    .home_path = self->state->home_path,
+    .init_path = self->init,
+    .toolchain = self->toolchain,
+    .operator_home = home,
+    .data_path = opening->settings.data_path,
+    .own_path = own_path,
+  };
+
+  if (lock < 0)
+    return FALSE;
+
+  self->plan = _sbx_bwrap_plan_new (&input, cancellable, error);
+
+  return self->plan != NULL && check_program (opening, self, error) &&
+         _sbx_bwrap_state_place (self->state, self->plan, error);
+}
+
+/* A relative one stays below the workspace; an absolute one is a place inside, which only the
+ * sandbox knows. */
+static gboolean
+choose_cwd (const SbxBwrapOpening  *opening,
+            SbxBwrapPrepared       *self,
+            GError                **error)
+{
+  g_autofree char *quoted = NULL;
+
+  if (opening->cwd == NULL || *opening->cwd == '\0')
+    self->cwd = g_strdup (self->plan->cwd);
+  else
+    self->cwd = g_canonicalize_filename (opening->cwd, self->plan->cwd);
+
+  if (opening->cwd == NULL || g_path_is_absolute (opening->cwd) ||
+      _sbx_bwrap_path_is_below (self->cwd, self->plan->cwd))
+    return TRUE;
+
+  quoted = _sbx_text_quote (opening->cwd);
+  g_set_error (error, SBX_ERROR, SBX_ERROR_INVALID,
+               _("cwd: %s leads out of the workspace; name a directory in it"), quoted);
+  return FALSE;
+}
+
+static gboolean
+make_toolchain (SbxBwrapPrepared  *self,
+                gboolean           wanted,
+                GCancellable      *cancellable,
+                GError           **error)
+{
+  g_autofree char *home = _sbx_bwrap_dup_home ();
+
+  if (!wanted)
+    return TRUE;
+
+  self->toolchain = _sbx_bwrap_toolchain_new (g_getenv ("PATH"), home, cancellable, error);
+
+  return self->toolchain != NULL;
+}
+
+static gboolean
+make_state (const SbxBwrapOpening  *opening,
+            SbxBwrapPrepared       *self,
+            const char             *cwd,
+            gboolean                fresh_home,
+            GError                **error)
+{
+  self->state = _sbx_bwrap_state_new (opening->settings.data_path, cwd, fresh_home,
+                                      opening->group, opening->chore, error);
+
+  return self->state != NULL;
+}
+
+static gboolean
+prepare_reach (const SbxBwrapOpening  *opening,
+               SbxBwrapPrepared       *self,
+               GCancellable           *cancellable,
+               GError                **error)
+{
+  self->reach = g_object_ref (opening->reach);
+
+  return make_toolchain (self, opening->settings.toolchain, cancellable, error) &&
+         make_state (opening, self, sbx_reach_get_cwd (self->reach), opening->settings.fresh_home,
+                     error) &&
+         make_plan (opening, self, opening->own_path, cancellable, error) &&
+         choose_cwd (opening, self, error);
+}
+
+static gboolean
+choose (SbxBwrapChoice choice,
+        gboolean       otherwise)
+{
+  return choice == SBX_BWRAP_CHOICE_UNSET ? otherwise : choice == SBX_BWRAP_CHOICE_YES;
+}
+
+static gboolean
+prepare_profile (const SbxBwrapOpening  *opening,
+                 SbxBwrapPrepared       *self,
+                 GCancellable           *cancellable,
+                 GError                **error)
+{
+  g_autoptr(SbxBwrapProfile) profile = NULL;
+  g_autoptr(SbxReach) base = NULL;
+  g_autofree char *worktree = NULL;
+  g_autofree char *cwd = NULL;
+
+  profile = _sbx_bwrap_profile_load (opening->profile, opening->workspace, cancellable, error);
+
+  if (profile == NULL ||
+      !make_toolchain (self, choose (profile->toolchain, opening->settings.toolchain), cancellable,
+                       error) ||
+      !make_state (opening, self, opening->workspace,
+                   choose (profile->fresh_home, opening->settings.fresh_home), error))
+    return FALSE;
+
+  if (profile->workspace == SBX_BWRAP_WORKSPACE_WORKTREE &&
+      !_sbx_bwrap_worktree_make (self->state, opening, profile, &worktree, &cwd, cancellable,
+                                 error))
+    return FALSE;
+
+  self->reach = _sbx_bwrap_profile_to_reach (profile, worktree != NULL ? worktree
+                                                                       : opening->workspace, cwd);
+
+  return sbx_reach_validate (self->reach, error) &&
+         make_plan (opening, self, worktree, cancellable, error) &&
+         choose_cwd (opening, self, error);
+}
+
+gboolean
+_sbx_bwrap_prepare (const SbxBwrapOpening  *opening,
+                    SbxBwrapPrepared       *prepared,
+                    GCancellable           *cancellable,
+                    GError                **error)
+{
+  g_autofree char *home = _sbx_bwrap_dup_home ();
+
+  prepared->kept = _sbx_bwrap_kept_list_new ();
+
+  /* What it is done for may be the sweep. */
+  if (!opening->chore)
+    _sbx_bwrap_sweep_once (&opening->settings, prepared->kept, cancellable);
+
+  prepared->init = _sbx_bwrap_find_init_program (error);
+  if (prepared->init == NULL)
+    return FALSE;
+
+  prepared->found = _sbx_bwrap_probe_find (opening->settings.program, home, NULL, error);
+  if (prepared->found == NULL)
+    return FALSE;
+
+  if (opening->reach != NULL ? prepare_reach (opening, prepared, cancellable, error)
+                             : prepare_profile (opening, prepared, cancellable, error))
+    return TRUE;
+
+  /* A worktree that cannot be removed now is known by its note alone, which stays. */
+  if (prepared->state == NULL)
+    return FALSE;
+
+  if (_sbx_bwrap_worktree_settle (prepared->state->sessions_fd, &opening->settings,
+                                  prepared->state->id, prepared->kept, NULL, NULL))
+    _sbx_bwrap_state_remove (prepared->state, NULL, NULL);
+  else
+    _sbx_bwrap_sweep_again (opening->settings.data_path);
+
+  return FALSE;
+}
