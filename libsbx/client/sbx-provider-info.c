@@ -52,9 +52,9 @@
  * refused where somebody else could have put it there: where it, a directory above it or a link on
  * the way to it belongs neither to the user nor to root, or can be written by everybody or by a
  * group (other than root's own), or is in the tree of the current directory, which is where
- * projects are. That last rule does not hold where the current directory is the home of the user or above it.
- * What is refused is not passed over, since another provider of the same name would then take its
- * place unnoticed: it is listed with a problem, and cannot be used.
+ * projects are. That last rule does not hold where the current directory is the home of the user,
+ * or above it. What is refused is not passed over, since another provider of the same name would
+ * then take its place unnoticed: it is listed with a problem, and cannot be used.
  *
  * Only the first word of `Exec` is looked at: where it is an interpreter, where the script lies is
  * for who writes the key file to get right.

@@ -372,6 +372,8 @@ _sbx_init_read_range (const char *path,
   /* No file system has a place that far, and so no file an end after it. */
   if (lseek (fd, (off_t) start, SEEK_SET) < 0)
     return errno == EINVAL ? 0 : errno;
+  if (max > INT64_MAX - start)
+    max = INT64_MAX - start;
 
   return _sbx_init_copy_part (fd, STDOUT_FILENO, max);
 }
