@@ -84,6 +84,7 @@ call_clear (gpointer data)
   _sbx_wire_call_clear (&self->wire);
   g_clear_object (&self->cancellable);
   g_clear_pointer (&self->bytes, g_bytes_unref);
+  g_clear_pointer (&self->group, g_free);
   g_clear_pointer (&self->session, _sbx_server_session_unref);
   g_clear_pointer (&self->connection, _sbx_server_connection_unref);
 }

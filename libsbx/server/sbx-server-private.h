@@ -120,6 +120,7 @@ struct _SbxServerCall
   SbxServerCallFunc    withdraw;     /* while it merely waits: how to take it out again */
   gpointer             place;        /* where it waits, not owned */
   GBytes              *bytes;        /* that are being written to a command */
+  char                *group;        /* of a session that is being opened */
   guint                n_left;       /* of what it waits for, and what it counted meanwhile */
   guint                count;
   guint                answered : 1;

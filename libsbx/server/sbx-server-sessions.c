@@ -171,7 +171,7 @@ opened_cb (GObject      *object,
       return;
     }
 
-  self = session_new (connection, session, _sbx_wire_call_get_group (&call->wire, NULL));
+  self = session_new (connection, session, call->group);
   g_hash_table_insert (connection->sessions, self->id, _sbx_server_session_ref (self));
   _sbx_server_connection_count (connection);
 
@@ -232,6 +232,7 @@ _sbx_server_open (SbxServerCall *call)
     }
 
   connection->n_opening++;
+  call->group = g_strdup (sbx_open_request_get_group (request));
   sbx_provider_open_async (connection->provider, request, call->cancellable, opened_cb,
                            _sbx_server_call_ref (call));
 }
