@@ -203,7 +203,9 @@ class PlainClientTest(unittest.TestCase):
         client = self.client()
         with self.assertRaises(ProviderError) as caught:
             client.open(PROFILE, plain)
-        self.assertIn("repository", caught.exception.message)
+        # It says what is missing.
+        self.assertIn("git", caught.exception.message)
+        self.assertFalse(caught.exception.retryable)
         # It is none the worse for it.
         client.close(client.open(PROFILE, self.repo))
         self.assertEqual(client.shutdown(), 0)
@@ -284,7 +286,7 @@ class PlainClientTest(unittest.TestCase):
     # Row 19.
     def test_bad_profile(self):
         client = self.client()
-        for profile in ("other/worktree", "bwrap/no-such-profile", "bwrap/../x", "bwrap/"):
+        for profile in ("other/worktree", "bwrap/no-such-profile", "bwrap/../x", "bwrap//"):
             with self.subTest(profile):
                 with self.assertRaises(ProviderError) as caught:
                     client.open(profile, self.repo)
@@ -329,7 +331,7 @@ class PlainClientTest(unittest.TestCase):
     def test_unknown(self):
         client = self.client()
         session = client.open(PROFILE, self.repo)
-        for method in ("frobnicate", "", "OPEN", "exec "):
+        for method in ("frobnicate", "OPEN", "exec ", "cleanup-group"):
             with self.subTest(method):
                 with self.assertRaises(ProviderError) as caught:
                     client.call(method, {"session": session})
