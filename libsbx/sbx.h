@@ -7,6 +7,8 @@
 #define SBX_INSIDE
 #include "bwrap/sbx-bwrap-provider.h"
 #include "bwrap/sbx-finding.h"
+#include "client/sbx-execution-environment.h"
+#include "client/sbx-provider-client.h"
 #include "client/sbx-provider-info.h"
 #include "conformance/sbx-conformance-check.h"
 #include "conformance/sbx-conformance.h"

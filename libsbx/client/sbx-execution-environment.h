@@ -21,40 +21,41 @@ G_DECLARE_FINAL_TYPE (SbxExecutionEnvironment, sbx_execution_environment, SBX,
                       EXECUTION_ENVIRONMENT, GObject)
 
 SBX_AVAILABLE_IN_1_0
-SbxExecutionEnvironment *sbx_execution_environment_new          (SbxProviderClient        *client,
-                                                                 SbxSession               *session);
+SbxExecutionEnvironment *sbx_execution_environment_new (SbxProviderClient *client,
+                                                        SbxSession        *session);
 SBX_AVAILABLE_IN_1_0
-void                     sbx_execution_environment_open_async   (SbxProviderClient        *client,
-                                                                 SbxOpenRequest           *request,
-                                                                 GCancellable             *cancellable,
-                                                                 GAsyncReadyCallback       callback,
-                                                                 gpointer                  user_data);
+void                     sbx_execution_environment_open_async (SbxProviderClient   *client,
+                                                               SbxOpenRequest      *request,
+                                                               GCancellable        *cancellable,
+                                                               GAsyncReadyCallback  callback,
+                                                               gpointer             user_data);
 SBX_AVAILABLE_IN_1_0
-SbxExecutionEnvironment *sbx_execution_environment_open_finish  (GAsyncResult             *result,
-                                                                 GError                  **error);
+SbxExecutionEnvironment *sbx_execution_environment_open_finish (GAsyncResult  *result,
+                                                                GError       **error);
 SBX_AVAILABLE_IN_1_0
-SbxExecutionEnvironment *sbx_execution_environment_open         (SbxProviderClient        *client,
-                                                                 SbxOpenRequest           *request,
-                                                                 GCancellable             *cancellable,
-                                                                 GError                  **error);
+SbxExecutionEnvironment *sbx_execution_environment_open (SbxProviderClient  *client,
+                                                         SbxOpenRequest     *request,
+                                                         GCancellable       *cancellable,
+                                                         GError            **error);
 SBX_AVAILABLE_IN_1_0
-SbxProviderClient       *sbx_execution_environment_get_client   (SbxExecutionEnvironment  *self);
+SbxProviderClient       *sbx_execution_environment_get_client (SbxExecutionEnvironment *self);
 SBX_AVAILABLE_IN_1_0
-SbxSession              *sbx_execution_environment_get_session  (SbxExecutionEnvironment  *self);
+SbxSession              *sbx_execution_environment_get_session (SbxExecutionEnvironment *self);
 SBX_AVAILABLE_IN_1_0
-const char              *sbx_execution_environment_get_cwd      (SbxExecutionEnvironment  *self);
+const char              *sbx_execution_environment_get_cwd (SbxExecutionEnvironment *self);
 SBX_AVAILABLE_IN_1_0
-void                     sbx_execution_environment_close_async  (SbxExecutionEnvironment  *self,
-                                                                 GCancellable             *cancellable,
-                                                                 GAsyncReadyCallback       callback,
-                                                                 gpointer                  user_data);
+void
+sbx_execution_environment_close_async (SbxExecutionEnvironment *self,
+                                       GCancellable            *cancellable,
+                                       GAsyncReadyCallback      callback,
+                                       gpointer                 user_data);
 SBX_AVAILABLE_IN_1_0
 gboolean                 sbx_execution_environment_close_finish (SbxExecutionEnvironment  *self,
                                                                  GAsyncResult             *result,
                                                                  GError                  **error);
 SBX_AVAILABLE_IN_1_0
-gboolean                 sbx_execution_environment_close        (SbxExecutionEnvironment  *self,
-                                                                 GCancellable             *cancellable,
-                                                                 GError                  **error);
+gboolean                 sbx_execution_environment_close (SbxExecutionEnvironment  *self,
+                                                          GCancellable             *cancellable,
+                                                          GError                  **error);
 
 G_END_DECLS
