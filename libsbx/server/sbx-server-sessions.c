@@ -20,14 +20,6 @@
 /* How many sessions that are closed are told from such as never were. */
 #define MAX_REMEMBERED 4096
 
-static void
-process_stop (gpointer key,
-              gpointer value,
-              gpointer user_data)
-{
-  _sbx_server_process_stop (value);
-}
-
 static SbxServerSession *
 session_new (SbxServerConnection *connection,
              SbxSession          *session,
@@ -95,6 +87,23 @@ remember_closed (SbxServerConnection *connection,
     g_hash_table_remove (connection->closed, g_queue_pop_head (&connection->closed_order));
 }
 
+static void
+stop_processes (SbxServerSession *self)
+{
+  g_autoptr(GPtrArray) processes = NULL;
+  GHashTableIter iter;
+  gpointer process;
+
+  /* One that is stopped may leave the table. */
+  processes = g_ptr_array_new_with_free_func ((GDestroyNotify) _sbx_server_process_unref);
+  g_hash_table_iter_init (&iter, self->processes);
+  while (g_hash_table_iter_next (&iter, NULL, &process))
+    g_ptr_array_add (processes, _sbx_server_process_ref (process));
+
+  for (guint i = 0; i < processes->len; i++)
+    _sbx_server_process_stop (g_ptr_array_index (processes, i));
+}
+
 void
 _sbx_server_session_remove (SbxServerSession *self)
 {
@@ -108,7 +117,7 @@ _sbx_server_session_remove (SbxServerSession *self)
   remember_closed (connection, self->id);
 
   /* They hold the session. */
-  g_hash_table_foreach (self->processes, process_stop, NULL);
+  stop_processes (self);
   g_hash_table_remove_all (self->processes);
   _sbx_server_connection_count (connection);
 }
