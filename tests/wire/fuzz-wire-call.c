@@ -81,11 +81,9 @@ read_objects (SbxWireCall *call)
     check (sbx_command_validate (command, &error), &error);
 }
 
-int
-LLVMFuzzerTestOneInput (const guint8 *data,
-                        size_t        size)
+static void
+read_line (GBytes *bytes)
 {
-  g_autoptr(GBytes) bytes = g_bytes_new (data, size);
   g_autoptr(SbxWireLine) line = _sbx_wire_line_new (bytes);
   g_autoptr(GError) error = NULL;
   g_auto(SbxWireCall) call = { 0 };
@@ -97,12 +95,36 @@ LLVMFuzzerTestOneInput (const guint8 *data,
   check (parsed, &error);
 
   if (!parsed)
-    return 0;
+    return;
 
   g_assert_nonnull (call.params);
   read_strings (&call);
   read_numbers (&call);
   read_objects (&call);
+}
+
+/* The input as a line, and as the part of one that matters. */
+int
+LLVMFuzzerTestOneInput (const guint8 *data,
+                        size_t        size)
+{
+  static const char * const heads[] = {
+    "{\"id\":\"1\",\"method\":\"exec\",\"params\":",
+  };
+  g_autoptr(GBytes) bytes = g_bytes_new (data, size);
+
+  read_line (bytes);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (heads); i++)
+    {
+      GString *text = g_string_new (heads[i]);
+      g_autoptr(GBytes) whole = NULL;
+
+      g_string_append_len (text, (const char *) data, (gssize) size);
+      g_string_append_c (text, '}');
+      whole = g_string_free_to_bytes (text);
+      read_line (whole);
+    }
 
   return 0;
 }

@@ -84,11 +84,9 @@ read_session (SbxWireReply *reply)
   check (session.text != NULL, &error);
 }
 
-int
-LLVMFuzzerTestOneInput (const guint8 *data,
-                        size_t        size)
+static void
+read_line (GBytes *bytes)
 {
-  g_autoptr(GBytes) bytes = g_bytes_new (data, size);
   g_autoptr(SbxWireLine) line = _sbx_wire_line_new (bytes);
   g_autoptr(GError) error = NULL;
   SbxWireReply reply;
@@ -96,11 +94,37 @@ LLVMFuzzerTestOneInput (const guint8 *data,
 
   check (parsed, &error);
   if (!parsed)
-    return 0;
+    return;
 
   read_ends (&reply);
   read_files (&reply);
   read_session (&reply);
+}
+
+/* The input as a line, and as the part of one that matters. */
+int
+LLVMFuzzerTestOneInput (const guint8 *data,
+                        size_t        size)
+{
+  static const char * const heads[] = {
+    "{\"id\":\"req_1\",\"result\":",
+    "{\"id\":\"req_1\",\"event\":",
+    "{\"id\":\"req_1\",\"error\":",
+  };
+  g_autoptr(GBytes) bytes = g_bytes_new (data, size);
+
+  read_line (bytes);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (heads); i++)
+    {
+      GString *text = g_string_new (heads[i]);
+      g_autoptr(GBytes) whole = NULL;
+
+      g_string_append_len (text, (const char *) data, (gssize) size);
+      g_string_append_c (text, '}');
+      whole = g_string_free_to_bytes (text);
+      read_line (whole);
+    }
 
   return 0;
 }

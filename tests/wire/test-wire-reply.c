@@ -519,7 +519,8 @@ test_session (void)
   static const char text[] =
     "{\"id\":\"s1\",\"provider_session_id\":\"vm-7\",\"cwd\":\"/w\",\"capabilities\":{"
     "\"exec\":true,\"features\":[\"ranges\"]},\"provider_state_json\":\"{\\\"a\\\":1}\","
-    "\"token_base64\":\"aGk=\",\"odd_base64\":\"not base64\",\"x\":{\"y_base64\":\"aGk=\",\"z\":[1,2.5,null,true]}}";
+    "\"token_base64\":\"aGk=\",\"odd_base64\":\"not base64\","
+    "\"x\":{\"y_base64\":\"aGk=\",\"z\":[1,2.5,null,true]}}";
   g_auto(Reply) self = { 0 };
   g_auto(SbxWireSession) session = { 0 };
   g_autoptr(GError) error = NULL;
