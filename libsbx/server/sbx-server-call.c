@@ -6,7 +6,6 @@
 
 #include "server/sbx-server-private.h"
 
-#include "core/sbx-error.h"
 #include "core/sbx-text-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -309,9 +308,7 @@ _sbx_server_call_begin (SbxServerConnection *connection,
 
   if (!_sbx_wire_call_parse (&self->wire, line, &error))
     {
-      refuse (self, g_error_matches (error, SBX_ERROR, SBX_ERROR_TOO_LARGE) ? "too_large"
-                                                                            : "invalid_request",
-              error->message);
+      refuse (self, "invalid_request", error->message);
       return;
     }
 
