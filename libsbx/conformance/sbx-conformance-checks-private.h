@@ -31,6 +31,12 @@ extern const SbxCheckEntry _sbx_checks_plain_files[];
 extern const SbxCheckEntry _sbx_checks_plain_exec[];
 extern const SbxCheckEntry _sbx_checks_plain_exec_more[];
 extern const SbxCheckEntry _sbx_checks_plain_end[];
+extern const SbxCheckEntry _sbx_checks_multiplex[];
+extern const SbxCheckEntry _sbx_checks_process[];
+extern const SbxCheckEntry _sbx_checks_ends[];
+extern const SbxCheckEntry _sbx_checks_files[];
+extern const SbxCheckEntry _sbx_checks_robust_lines[];
+extern const SbxCheckEntry _sbx_checks_robust_life[];
 
 /* All tables, in the order in which they are gone through; %NULL ends them. */
 extern const SbxCheckEntry * const _sbx_check_tables[];
@@ -105,6 +111,9 @@ gboolean  _sbx_trial_read_expect (SbxTrial       *trial,
                                   const char     *path,
                                   gconstpointer   data,
                                   gsize           size);
+/* Fails if the file still changes: what writes into it must have been ended. */
+gboolean  _sbx_trial_stands_still (SbxTrial       *trial,
+                                   const char     *path);
 /* Fails unless reading the file is refused. */
 gboolean  _sbx_trial_is_missing (SbxTrial       *trial,
                                  const char     *path);

@@ -123,6 +123,32 @@ cut_node (JsonNode   *node,
   return g_steal_pointer (&copy);
 }
 
+/* A line that is no JSON has the state all the same, if only by the looks of it. */
+static void
+cut_state (GString *text)
+{
+  static const char name[] = "\"provider_state_json\"";
+  gsize at = 0;
+  char *found;
+
+  while ((found = memmem (text->str + at, text->len - at, name, sizeof name - 1)) != NULL)
+    {
+      gsize start = (gsize) (found - text->str) + sizeof name - 1;
+      gsize end;
+
+      while (start < text->len && text->str[start] != '"' && strchr (" \t:", text->str[start]))
+        start++;
+      for (end = start + 1; end < text->len && text->str[end] != '"'; end++)
+        if (text->str[end] == '\\')
+          end++;
+
+      end = MIN (end, text->len);
+      if (start + 1 < end)
+        g_string_erase (text, (gssize) start + 1, (gssize) (end - start - 1));
+      at = MIN (start + 1, text->len);
+    }
+}
+
 /* A line that is no JSON: its beginning and its end. */
 static GBytes *
 cut_text (GBytes *line)
@@ -132,11 +158,15 @@ cut_text (GBytes *line)
   g_autoptr(GString) cut = NULL;
 
   if (size <= MAX_TEXT)
-    return g_bytes_ref (line);
-
-  cut = g_string_new_len (text, MAX_TEXT / 2);
-  g_string_append_printf (cut, "[%" G_GSIZE_FORMAT " bytes cut]", size - MAX_TEXT / 2 - 100);
-  g_string_append_len (cut, text + size - 100, 100);
+    {
+      cut = g_string_new_len (text, (gssize) size);
+    }
+  else
+    {
+      cut = g_string_new_len (text, MAX_TEXT / 2);
+      g_string_append_printf (cut, "[%" G_GSIZE_FORMAT " bytes cut]", size - MAX_TEXT / 2);
+    }
+  cut_state (cut);
 
   return g_string_free_to_bytes (g_steal_pointer (&cut));
 }

@@ -16,6 +16,7 @@
 void
 _sbx_reply_clear (SbxReply *self)
 {
+  g_clear_pointer (&self->id, g_free);
   g_clear_pointer (&self->node, json_node_unref);
   g_clear_pointer (&self->events, g_ptr_array_unref);
   memset (self, 0, sizeof *self);
@@ -143,8 +144,8 @@ take_result (SbxReply *reply)
   _sbx_json_object_get_object (reply->object, "result", &reply->result);
 }
 
-/* Adds a message to @reply; %TRUE when it was the last. */
-static gboolean
+/* Adds a message to @reply. */
+static void
 take_message (SbxTrial *self,
               SbxReply *reply,
               JsonNode *node)
@@ -159,8 +160,17 @@ take_message (SbxTrial *self,
     {
       if (reply->first_event == 0)
         reply->first_event = g_get_monotonic_time ();
-      g_ptr_array_add (reply->events, json_node_ref (json_object_get_member (object, "event")));
-      return FALSE;
+      reply->n_events++;
+      if (!reply->lossy)
+        g_ptr_array_add (reply->events, json_node_ref (json_object_get_member (object, "event")));
+      return;
+    }
+
+  /* One reply is enough. */
+  if (reply->node != NULL)
+    {
+      _sbx_trial_fail (self, "expected one reply to a request, not two");
+      return;
     }
 
   reply->time = g_get_monotonic_time ();
@@ -180,41 +190,50 @@ take_message (SbxTrial *self,
     {
       _sbx_trial_fail (self, "expected \"event\", \"error\" or \"result\" in a message");
     }
+}
 
-  return TRUE;
+/* Whom a message is for, or %NULL. */
+static SbxReply *
+find_reply (SbxReply **replies,
+            JsonNode  *node)
+{
+  const char *id = NULL;
+
+  if (_sbx_json_object_get_string (json_node_get_object (node), "id", &id) != SBX_JSON_PRESENT)
+    return NULL;
+
+  for (gsize i = 0; replies[i] != NULL; i++)
+    if (replies[i]->id != NULL && strcmp (replies[i]->id, id) == 0 &&
+        (replies[i]->node == NULL || replies[i]->follow))
+      return replies[i];
+
+  return NULL;
 }
 
 gboolean
-_sbx_trial_receive_all (SbxTrial  *self,
-                        char     **ids,
-                        SbxReply  *replies,
-                        gsize      n)
+_sbx_trial_step (SbxTrial  *self,
+                 SbxReply **replies,
+                 gint64     deadline)
 {
-  const gint64 deadline = _sbx_trial_deadline (self);
   const guint n_strays = self->n_strays;
-  gsize n_done = 0;
 
-  while (n_done < n)
+  while (self->problem == NULL)
     {
       g_autoptr(GBytes) line = NULL;
       g_autoptr(JsonNode) node = receive (self, deadline, &line);
-      const char *id = NULL;
-      gsize i = n;
+      SbxReply *reply = node != NULL ? find_reply (replies, node) : NULL;
 
       if (node == NULL)
         return FALSE;
 
-      if (_sbx_json_object_get_string (json_node_get_object (node), "id", &id) == SBX_JSON_PRESENT)
-        for (i = 0; i < n; i++)
-          if (strcmp (ids[i], id) == 0 && replies[i].node == NULL)
-            break;
-
       set_received (self, line);
-      if (i < n)
-        n_done += take_message (self, &replies[i], node);
-      else
-        count_stray (self, line);
+      if (reply != NULL)
+        {
+          take_message (self, reply, node);
+          return self->problem == NULL;
+        }
 
+      count_stray (self, line);
       if (self->n_strays - n_strays > MAX_STRAYS)
         {
           self->spoilt = TRUE;
@@ -222,7 +241,52 @@ _sbx_trial_receive_all (SbxTrial  *self,
         }
     }
 
+  return FALSE;
+}
+
+gboolean
+_sbx_trial_finish (SbxTrial  *self,
+                   SbxReply **replies,
+                   SbxReply  *reply)
+{
+  const gint64 deadline = _sbx_trial_deadline (self);
+
+  while (reply->node == NULL)
+    if (!_sbx_trial_step (self, replies, deadline))
+      return FALSE;
+
   return self->problem == NULL;
+}
+
+JsonObject *
+_sbx_trial_wait_event (SbxTrial    *self,
+                       SbxReply   **replies,
+                       SbxReply    *reply,
+                       const char  *type)
+{
+  const gint64 deadline = _sbx_trial_deadline (self);
+  guint seen = 0;
+
+  for (;;)
+    {
+      for (; reply->events != NULL && seen < reply->events->len; seen++)
+        {
+          JsonObject *event = json_node_get_object (reply->events->pdata[seen]);
+          const char *found = NULL;
+
+          _sbx_json_object_get_string (event, "type", &found);
+          if (g_strcmp0 (found, type) == 0)
+            return event;
+        }
+
+      if (reply->node != NULL && !reply->follow)
+        {
+          _sbx_trial_fail (self, "expected an event \"%s\" before the reply", type);
+          return NULL;
+        }
+      if (!_sbx_trial_step (self, replies, deadline))
+        return NULL;
+    }
 }
 
 gboolean
@@ -230,7 +294,10 @@ _sbx_trial_receive (SbxTrial   *self,
                     const char *id,
                     SbxReply   *reply)
 {
-  char *ids[] = { (char *) id, NULL };
+  SbxReply *replies[] = { reply, NULL };
 
-  return _sbx_trial_receive_all (self, ids, reply, 1);
+  g_free (reply->id);
+  reply->id = g_strdup (id);
+
+  return _sbx_trial_finish (self, replies, reply);
 }

@@ -19,6 +19,12 @@ const SbxCheckEntry * const _sbx_check_tables[] = {
   _sbx_checks_plain_exec,
   _sbx_checks_plain_exec_more,
   _sbx_checks_plain_end,
+  _sbx_checks_multiplex,
+  _sbx_checks_process,
+  _sbx_checks_ends,
+  _sbx_checks_files,
+  _sbx_checks_robust_lines,
+  _sbx_checks_robust_life,
   NULL
 };
 

@@ -235,6 +235,23 @@ _sbx_trial_read_expect (SbxTrial      *trial,
 }
 
 gboolean
+_sbx_trial_stands_still (SbxTrial   *trial,
+                         const char *path)
+{
+  g_autoptr(GBytes) before = NULL;
+  g_autoptr(GBytes) after = NULL;
+
+  if (!_sbx_trial_read (trial, path, &before))
+    return FALSE;
+
+  g_usleep (400 * 1000);
+
+  return _sbx_trial_read (trial, path, &after)
+         && _sbx_trial_expect (trial, g_bytes_equal (before, after),
+                               "the command to be ended; it still writes");
+}
+
+gboolean
 _sbx_trial_is_missing (SbxTrial   *trial,
                        const char *path)
 {

@@ -51,15 +51,19 @@ typedef struct
   GBytes    *stray;
 } SbxTrial;
 
-/* A final reply, and the events before it. */
+/* A final reply, and the events before it, or also those after it. */
 typedef struct
 {
-  JsonNode    *node;
+  char        *id;          /* of the request; set by _sbx_trial_begin() */
+  gboolean     follow;      /* events may come after the reply */
+  gboolean     lossy;       /* events are counted and not kept */
+  JsonNode    *node;        /* %NULL until it has come */
   JsonObject  *object;      /* the line */
   JsonObject  *result;      /* or %NULL; {} where the line says null or nothing */
   const char  *code;        /* of an error, or %NULL */
   const char  *message;
   GPtrArray   *events;      /* of JsonNode, objects all */
+  guint64      n_events;
   gint64       first_event; /* when it came, or 0 */
   gint64       time;        /* when the reply came */
 } SbxReply;
@@ -125,11 +129,26 @@ JsonNode   *_sbx_trial_receive_any    (SbxTrial        *self,
 gboolean    _sbx_trial_receive        (SbxTrial        *self,
                                        const char      *id,
                                        SbxReply        *reply);
-/* The replies to @n ids, in any order. */
-gboolean    _sbx_trial_receive_all    (SbxTrial        *self,
-                                       char           **ids,
-                                       SbxReply        *replies,
-                                       gsize            n);
+
+/* Sends a request whose reply is waited for later. */
+gboolean    _sbx_trial_begin          (SbxTrial        *self,
+                                       SbxReply        *reply,
+                                       const char      *method,
+                                       const char      *format,
+                                       ...) G_GNUC_PRINTF (4, 5);
+/* Takes the next message, which must be for one of @replies, or is a stray. %NULL ends them. */
+gboolean    _sbx_trial_step           (SbxTrial        *self,
+                                       SbxReply       **replies,
+                                       gint64           deadline);
+/* Waits until @reply, one of @replies, has come. */
+gboolean    _sbx_trial_finish         (SbxTrial        *self,
+                                       SbxReply       **replies,
+                                       SbxReply        *reply);
+/* The same for an event of @type; the first one that it has. */
+JsonObject *_sbx_trial_wait_event     (SbxTrial        *self,
+                                       SbxReply       **replies,
+                                       SbxReply        *reply,
+                                       const char      *type);
 
 /* Sends, receives, and wants a result. */
 gboolean    _sbx_trial_call           (SbxTrial        *self,

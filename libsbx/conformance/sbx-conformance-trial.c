@@ -122,19 +122,28 @@ quote_json (const char *text)
   return g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
 }
 
-char *
-_sbx_trial_quote (const char *text)
+/* JSON may be expanded more than once: what would be taken for a sign is written otherwise. The
+ * signs can only stand within strings. */
+static char *
+escape_signs (const char *json)
 {
-  g_autofree char *quoted = quote_json (text);
   g_autoptr(GString) safe = g_string_new (NULL);
 
-  for (const char *p = quoted; *p != '\0'; p++)
+  for (const char *p = json; *p != '\0'; p++)
     if (*p == '\'' || *p == '$')
       g_string_append_printf (safe, "\\u%04x", *p);
     else
       g_string_append_c (safe, *p);
 
   return g_string_free (g_steal_pointer (&safe), FALSE);
+}
+
+char *
+_sbx_trial_quote (const char *text)
+{
+  g_autofree char *quoted = quote_json (text);
+
+  return escape_signs (quoted);
 }
 
 char *
@@ -167,17 +176,17 @@ expand_sign (SbxTrial *self,
       break;
 
     case 'W':
-      quoted = quote_json (self->plan->workspace);
+      quoted = _sbx_trial_quote (self->plan->workspace);
       g_string_append (text, quoted);
       break;
 
     case 'P':
-      quoted = quote_json (self->plan->provider);
+      quoted = _sbx_trial_quote (self->plan->provider);
       g_string_append (text, quoted);
       break;
 
     case 'N':
-      quoted = quote_json (self->plan->profile);
+      quoted = _sbx_trial_quote (self->plan->profile);
       g_string_append (text, quoted);
       break;
 
@@ -296,6 +305,25 @@ ask (SbxTrial   *self,
 }
 
 gboolean
+_sbx_trial_begin (SbxTrial   *self,
+                  SbxReply   *reply,
+                  const char *method,
+                  const char *format,
+                  ...)
+{
+  va_list arguments;
+
+  if (self->problem != NULL || self->reason != NULL)
+    return FALSE;
+
+  va_start (arguments, format);
+  reply->id = send (self, method, format, arguments);
+  va_end (arguments);
+
+  return TRUE;
+}
+
+gboolean
 _sbx_trial_call (SbxTrial   *self,
                  SbxReply   *reply,
                  const char *method,
@@ -411,7 +439,8 @@ gboolean
 _sbx_trial_open (SbxTrial *self)
 {
   g_auto(SbxReply) reply = { NULL };
-  g_autoptr(GBytes) text = NULL;
+  g_autoptr(GBytes) bytes = NULL;
+  g_autofree char *text = NULL;
   const char *cwd = "";
 
   if (!_sbx_trial_start (self))
@@ -435,8 +464,9 @@ _sbx_trial_open (SbxTrial *self)
 
   cwd = "";
   self->session_node = json_node_ref (json_object_get_member (reply.object, "result"));
-  text = _sbx_json_to_bytes (self->session_node, FALSE);
-  self->session = g_strndup (g_bytes_get_data (text, NULL), g_bytes_get_size (text));
+  bytes = _sbx_json_to_bytes (self->session_node, FALSE);
+  text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+  self->session = escape_signs (text);
   _sbx_json_object_get_string (reply.result, "cwd", &cwd);
   self->cwd = g_strdup (cwd);
 
