@@ -58,6 +58,8 @@ static const struct
   { G_IO_ERROR_BROKEN_PIPE, "EPIPE" },
   { G_IO_ERROR_NOT_CONNECTED, "ENOTCONN" },
   { G_IO_ERROR_CONNECTION_REFUSED, "ECONNREFUSED" },
+  /* For all that GLib has no code for. */
+  { G_IO_ERROR_FAILED, "EIO" },
 };
 
 int

@@ -177,6 +177,9 @@ test_errors (void)
                 "\"code\":\"file_io_failed\",\"message\":\"why\",\"retryable\":false,"
                 "\"errno\":\"ENOENT\"");
   assert_error (G_IO_ERROR, G_IO_ERROR_FAILED, "why",
+                "\"code\":\"file_io_failed\",\"message\":\"why\",\"retryable\":false,"
+                "\"errno\":\"EIO\"");
+  assert_error (G_IO_ERROR, G_IO_ERROR_PARTIAL_INPUT, "why",
                 "\"code\":\"file_io_failed\",\"message\":\"why\",\"retryable\":false");
   assert_error (G_KEY_FILE_ERROR, 0, "\xff",
                 "\"code\":\"failed\",\"message\":\"\xef\xbf\xbd\",\"retryable\":false");
@@ -215,7 +218,7 @@ test_round_trip_io_errors (void)
     G_IO_ERROR_INVALID_ARGUMENT, G_IO_ERROR_PERMISSION_DENIED, G_IO_ERROR_NOT_SUPPORTED,
     G_IO_ERROR_READ_ONLY, G_IO_ERROR_TIMED_OUT, G_IO_ERROR_BUSY, G_IO_ERROR_WOULD_BLOCK,
     G_IO_ERROR_TOO_MANY_OPEN_FILES, G_IO_ERROR_BROKEN_PIPE, G_IO_ERROR_NOT_CONNECTED,
-    G_IO_ERROR_CONNECTION_REFUSED, G_IO_ERROR_CANCELLED,
+    G_IO_ERROR_CONNECTION_REFUSED, G_IO_ERROR_FAILED, G_IO_ERROR_CANCELLED,
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (codes); i++)
