@@ -138,6 +138,11 @@ check_status (const Walk         *walk,
   if (S_ISLNK (status->st_mode))
     return TRUE;
 
+  /* Nobody would want another /tmp. */
+  if ((status->st_mode & (S_IWOTH | S_ISVTX)) == (S_IWOTH | S_ISVTX))
+    return refuse (error, whole, path,
+                   _("is for everybody to put files in; put this one elsewhere"));
+
   if ((status->st_mode & S_IWOTH) != 0)
     return refuse (error, whole, path,
                    _("can be changed by everybody; put the file elsewhere, or use "
