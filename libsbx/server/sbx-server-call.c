@@ -6,6 +6,7 @@
 
 #include "server/sbx-server-private.h"
 
+#include "core/sbx-error.h"
 #include "core/sbx-text-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -148,7 +149,14 @@ _sbx_server_call_fail (SbxServerCall *self,
                        const GError  *error)
 {
   self->followed = FALSE;
-  _sbx_server_call_answer (self, _sbx_wire_answer_error (self->wire.id, error));
+
+  /* At the end of a run a call is cancelled and its session closed: whichever was first. */
+  if (g_cancellable_is_cancelled (self->cancellable) &&
+      (g_error_matches (error, SBX_ERROR, SBX_ERROR_CLOSED) ||
+       g_error_matches (error, SBX_ERROR, SBX_ERROR_LOST)))
+    _sbx_server_call_fail_code (self, "cancelled", _("The request was cancelled"));
+  else
+    _sbx_server_call_answer (self, _sbx_wire_answer_error (self->wire.id, error));
 }
 
 void

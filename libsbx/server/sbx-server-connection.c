@@ -147,13 +147,24 @@ _sbx_server_connection_count (SbxServerConnection *self)
   _sbx_provider_server_count (self->server, g_hash_table_size (self->sessions), self->n_pending);
 }
 
+/* Whether the reader should rest for a while; lines that are done with need no rest. */
+static gboolean
+needs_rest (SbxServerConnection *self,
+            guint                n_pending_before)
+{
+  if (!is_piled_up (self) || self->n_pending <= n_pending_before)
+    return FALSE;
+
+  return ++self->n_piled_up >= LINES_WHEN_PILED_UP;
+}
+
 static void
 line_cb (SbxWireReader *reader,
          SbxWireLine   *line,
          gpointer       user_data)
 {
   g_autoptr(SbxServerConnection) self = _sbx_server_connection_ref (user_data);
-  guint limit = LINES_PER_TURN;
+  const guint n_pending = self->n_pending;
 
   if (!_sbx_context_enter (G_OBJECT (self->server), NULL))
     return;
@@ -162,10 +173,9 @@ line_cb (SbxWireReader *reader,
   self->n_lines++;
   _sbx_server_call_begin (self, line);
 
-  if (is_piled_up (self))
-    limit = LINES_WHEN_PILED_UP;
-  if (self->n_lines >= limit && limit < LINES_PER_TURN)
+  if (needs_rest (self, n_pending))
     {
+      self->n_piled_up = 0;
       self->n_lines = LINES_PER_TURN;
       self->resume_at = g_get_monotonic_time () + REST_USEC;
     }

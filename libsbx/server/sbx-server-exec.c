@@ -313,6 +313,17 @@ ran_cb (GObject      *object,
       return;
     }
 
+  /* Its session was closed under it before it could be cancelled. */
+  if (sbx_exec_result_get_outcome (ended) == SBX_EXEC_OUTCOME_LOST &&
+      g_cancellable_is_cancelled (self->call->cancellable))
+    {
+      g_set_error_literal (&error, G_IO_ERROR, G_IO_ERROR_CANCELLED,
+                           _("The command was cancelled, and ended"));
+      process_give_up (self, error);
+      g_object_unref (ended);
+      return;
+    }
+
   self->result = ended;
   process_check (self);
 }

@@ -62,6 +62,7 @@ struct _SbxServerConnection
   GSource           *linger;
   gint64             resume_at;      /* when the reader may go on, in monotonic microseconds */
   guint              n_lines;        /* in this turn */
+  guint              n_piled_up;     /* calls begun since the last rest while many were pending */
   guint              gathering : 1;
   guint              paused    : 1;
 

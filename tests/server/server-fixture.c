@@ -17,6 +17,16 @@
    SBX_CAPABILITIES_SIGNALS | SBX_CAPABILITIES_TERMINAL | SBX_CAPABILITIES_FILES | \
    SBX_CAPABILITIES_LISTING | SBX_CAPABILITIES_RANGES | SBX_CAPABILITIES_MOVING)
 
+static void
+cancelled_cb (GCancellable *cancellable,
+              gpointer      invocation)
+{
+  g_autoptr(GError) error = NULL;
+
+  g_cancellable_set_error_if_cancelled (cancellable, &error);
+  sbx_invocation_return_gerror (invocation, error);
+}
+
 /* The profile says what becomes of it. */
 static gboolean
 handle_open (SbxProvider       *provider,
@@ -42,9 +52,12 @@ handle_open (SbxProvider       *provider,
   if (g_str_equal (profile, "exception"))
     return FALSE;
 
-  if (g_str_equal (profile, "keep"))
+  if (g_str_equal (profile, "keep") || g_str_equal (profile, "stuck"))
     {
       g_set_object (&self->kept, SBX_INVOCATION (invocation));
+      if (g_str_equal (profile, "keep"))
+        g_signal_connect_object (sbx_invocation_get_cancellable (self->kept), "cancelled",
+                                 G_CALLBACK (cancelled_cb), invocation, 0);
       return TRUE;
     }
 

@@ -25,7 +25,7 @@ struct _TestMemorySession
 
   SbxSession    *child;           /* what runs the commands */
   GHashTable    *files;           /* path -> GBytes */
-  SbxInvocation *kept;            /* the last call on a path that starts with “keep” */
+  GPtrArray     *kept;            /* of calls on a path that starts with “keep” */
   SbxInvocation *kept_close;
   gboolean       keep_close;
   guint          n_reads;         /* that have begun */

@@ -30,7 +30,7 @@ keep (TestMemorySession *self,
   if (!g_str_has_prefix (path, "keep"))
     return FALSE;
 
-  g_set_object (&self->kept, invocation);
+  g_ptr_array_add (self->kept, g_object_ref (invocation));
   g_signal_connect_object (sbx_invocation_get_cancellable (invocation), "cancelled",
                            G_CALLBACK (cancelled_cb), invocation, 0);
 
@@ -298,8 +298,8 @@ test_memory_session_finalize (GObject *object)
   TestMemorySession *self = TEST_MEMORY_SESSION (object);
 
   g_clear_object (&self->child);
-  g_clear_object (&self->kept);
   g_clear_object (&self->kept_close);
+  g_ptr_array_unref (self->kept);
   g_hash_table_unref (self->files);
 
   G_OBJECT_CLASS (test_memory_session_parent_class)->finalize (object);
@@ -331,6 +331,7 @@ static void
 test_memory_session_init (TestMemorySession *self)
 {
   self->child = test_child_session_new ();
+  self->kept = g_ptr_array_new_with_free_func (g_object_unref);
   self->files = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
                                        (GDestroyNotify) g_bytes_unref);
 }
