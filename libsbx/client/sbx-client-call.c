@@ -233,11 +233,13 @@ finish_abandoned (SbxClientConnection *self,
                   SbxWireReply        *reply)
 {
   _sbx_client_connection_take_out (self, call);
-  _sbx_client_connection_pump (self);
 
+  /* What has to be asked because of it comes before the end of all. */
   if (reply != NULL && reply->has_result && reply->error == NULL && call->klass->too_late != NULL)
     call->klass->too_late (call, reply);
 
+  if (self->funcs != NULL)
+    _sbx_client_connection_pump (self);
   _sbx_client_call_unref (call);
 }
 

@@ -223,7 +223,11 @@ sbx_provider_client_launch (SbxProviderClient  *self,
   number = _sbx_client_connection_next_number (self->connection);
   call = _sbx_client_call_new (sizeof *call, &capabilities_class, number);
   g_weak_ref_init (&call->client, self);
+  /* It is a call like others, and the first part of opening. */
   call->call.timeout_ms = self->call_timeout_ms;
+  if (self->open_timeout_ms != 0 && (self->call_timeout_ms == 0 ||
+                                     self->open_timeout_ms < self->call_timeout_ms))
+    call->call.timeout_ms = self->open_timeout_ms;
   _sbx_client_connection_submit (self->connection, &call->call,
                                  _sbx_wire_request_capabilities (number));
 
