@@ -97,7 +97,8 @@ void   place_send_to       (Place       *self,
 #define place_expect_error(self, id, code) \
   G_STMT_START { \
     g_autofree char *place_line = place_receive (self); \
-    const char *place_start = "{\"id\":\"" id "\",\"error\":{\"code\":\"" code "\",\"message\":\""; \
+    const char *place_start = "{\"id\":\"" id "\",\"error\":{\"code\":\"" code "\"," \
+                              "\"message\":\""; \
     if (!g_str_has_prefix (place_line, place_start)) \
       g_error ("Got %s instead of %s", place_line, place_start); \
   } G_STMT_END

@@ -144,9 +144,11 @@ test_files (void)
   place_send_to (place, id, "{\"id\":\"1\",\"method\":\"write_file\",\"params\":{$S,\"path\":\"f\","
                             "\"content_base64\":\"AAH/\"}}");
   place_expect (place, "{\"id\":\"1\",\"result\":{}}");
-  place_send_to (place, id, "{\"id\":\"2\",\"method\":\"read_file\",\"params\":{$S,\"path\":\"f\"}}");
+  place_send_to (place, id, "{\"id\":\"2\",\"method\":\"read_file\",\"params\":{$S,"
+                            "\"path\":\"f\"}}");
   place_expect (place, "{\"id\":\"2\",\"result\":{\"content_base64\":\"AAH/\"}}");
-  place_send_to (place, id, "{\"id\":\"3\",\"method\":\"read_file\",\"params\":{$S,\"path\":\"x\"}}");
+  place_send_to (place, id, "{\"id\":\"3\",\"method\":\"read_file\",\"params\":{$S,"
+                            "\"path\":\"x\"}}");
   place_expect (place, "{\"id\":\"3\",\"error\":{\"code\":\"file_io_failed\",\"message\":"
                        "\"Not there\",\"retryable\":false,\"errno\":\"ENOENT\"}}");
   place_send_to (place, id, "{\"id\":\"4\",\"method\":\"create_temp_dir\",\"params\":{$S,"
@@ -186,7 +188,8 @@ test_listing (void)
   line = place_receive (place);
   g_assert_true (g_str_has_prefix (line, "{\"id\":\"2\",\"result\":{"));
   g_assert_nonnull (strstr (line, "\"size\":3"));
-  place_send_to (place, id, "{\"id\":\"3\",\"method\":\"list_dir\",\"params\":{$S,\"path\":\".\"}}");
+  place_send_to (place, id, "{\"id\":\"3\",\"method\":\"list_dir\",\"params\":{$S,"
+                            "\"path\":\".\"}}");
   entries = place_receive (place);
   g_assert_true (g_str_has_prefix (entries, "{\"id\":\"3\",\"result\":{\"entries\":[{"));
   g_assert_nonnull (strstr (entries, "\"name\":\"f\""));
@@ -216,7 +219,8 @@ test_ranges (void)
   place_send_to (place, id, "{\"id\":\"5\",\"method\":\"write_file\",\"params\":{$S,\"path\":\"f\","
                             "\"content_base64\":\"Yw==\",\"offset\":6,\"truncate\":true}}");
   place_expect (place, "{\"id\":\"5\",\"result\":{}}");
-  place_send_to (place, id, "{\"id\":\"6\",\"method\":\"read_file\",\"params\":{$S,\"path\":\"f\"}}");
+  place_send_to (place, id, "{\"id\":\"6\",\"method\":\"read_file\",\"params\":{$S,"
+                            "\"path\":\"f\"}}");
   place_expect (place, "{\"id\":\"6\",\"result\":{\"content_base64\":\"MDEyM2FiYw==\"}}");
   place_send_to (place, id, "{\"id\":\"7\",\"method\":\"read_file\",\"params\":{$S,\"path\":\"f\","
                             "\"offset\":-1}}");
@@ -236,7 +240,8 @@ test_large_file (void)
 
   g_hash_table_replace (place->provider->session->files, g_strdup ("f"),
                         g_bytes_new_take (g_steal_pointer (&zeros), 3000000));
-  place_send_to (place, id, "{\"id\":\"1\",\"method\":\"read_file\",\"params\":{$S,\"path\":\"f\"}}");
+  place_send_to (place, id, "{\"id\":\"1\",\"method\":\"read_file\",\"params\":{$S,"
+                            "\"path\":\"f\"}}");
   expected = g_strdup_printf ("{\"id\":\"1\",\"result\":{\"content_base64\":\"%s\"}}", base64);
   place_expect (place, expected);
   place_close (place);
