@@ -138,8 +138,13 @@ _sbx_base64_encode (const guint8 *bytes,
                     gsize         size,
                     char         *text)
 {
-  gsize at = get_kernel ()->encode (bytes, size, (guint8 *) text);
+  gsize at;
 
+  /* Nothing may have no address to count from. */
+  if (size == 0)
+    return;
+
+  at = get_kernel ()->encode (bytes, size, (guint8 *) text);
   at += encode_scalar (bytes + at, size - at, (guint8 *) text + at / 3 * 4);
   text += at / 3 * 4;
 
