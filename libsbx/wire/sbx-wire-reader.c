@@ -86,8 +86,12 @@ tell_line (SbxWireReader *self)
 {
   g_autoptr(SbxWireLine) line = _sbx_wire_lifter_finish (&self->lifter);
 
-  if (line != NULL)
-    self->line_func (self, line, self->user_data);
+  if (line == NULL)
+    return;
+
+  /* Whoever gets it may run the loop, and what was read already does not wake that. */
+  _sbx_wire_source_set_ready (self->source, self->at < self->end || self->finishing);
+  self->line_func (self, line, self->user_data);
 }
 
 /* Whether to go on: every function of the caller may have put an end to it, also by running the
@@ -202,8 +206,8 @@ reader_ready_cb (gpointer user_data)
         break;
     }
 
-  if (is_running (self) && self->finishing)
-    _sbx_wire_source_wake (self->source);
+  if (is_running (self))
+    _sbx_wire_source_set_ready (self->source, self->at < self->end || self->finishing);
 
   end_call (self);
 }
@@ -267,7 +271,7 @@ _sbx_wire_reader_resume (SbxWireReader *self)
   _sbx_wire_source_watch (self->source, G_IO_IN);
 
   if (self->at < self->end || self->finishing)
-    _sbx_wire_source_wake (self->source);
+    _sbx_wire_source_set_ready (self->source, TRUE);
 }
 
 void
@@ -283,5 +287,5 @@ _sbx_wire_reader_finish (SbxWireReader *self)
   self->rest = size > 0 ? (gsize) size : SOCKET_REST;
 
   if (!self->paused)
-    _sbx_wire_source_wake (self->source);
+    _sbx_wire_source_set_ready (self->source, TRUE);
 }

@@ -19,18 +19,20 @@ typedef struct _SbxWireSource SbxWireSource;
 
 typedef void (*SbxWireSourceFunc) (gpointer user_data);
 
-SbxWireSource *_sbx_wire_source_new   (int                fd,
-                                       GMainContext      *context,
-                                       SbxWireSourceFunc  func,
-                                       gpointer           user_data);
-void           _sbx_wire_source_free  (SbxWireSource     *self);
+SbxWireSource *_sbx_wire_source_new       (int                fd,
+                                           GMainContext      *context,
+                                           SbxWireSourceFunc  func,
+                                           gpointer           user_data);
+void           _sbx_wire_source_free      (SbxWireSource     *self);
 
 /* Waits for @condition, or with 0 for nothing. */
-void           _sbx_wire_source_watch (SbxWireSource     *self,
-                                       GIOCondition       condition);
+void           _sbx_wire_source_watch     (SbxWireSource     *self,
+                                           GIOCondition       condition);
 
-/* Calls the function once at the next turn. */
-void           _sbx_wire_source_wake  (SbxWireSource     *self);
+/* Whether the function is called at the next turn in any case, once. To be set in the thread of the
+ * context: it does not wake the loop. */
+void           _sbx_wire_source_set_ready (SbxWireSource     *self,
+                                           gboolean           ready);
 
 /* A descriptor that is to be read or written without waiting. */
 typedef struct
@@ -40,10 +42,10 @@ typedef struct
 } SbxWireFd;
 
 /* Takes @fd; makes a pipe as large as the system lets us. */
-void           _sbx_wire_fd_init      (SbxWireFd         *self,
-                                       int                fd);
+void           _sbx_wire_fd_init          (SbxWireFd         *self,
+                                           int                fd);
 
 /* Gives it its flags again, for others may have it too, and closes it. */
-void           _sbx_wire_fd_close     (SbxWireFd         *self);
+void           _sbx_wire_fd_close         (SbxWireFd         *self);
 
 G_END_DECLS

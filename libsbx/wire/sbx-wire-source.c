@@ -17,9 +17,19 @@ struct _SbxWireSource
   int                fd;
   gpointer           tag;         /* while it waits for the descriptor */
   GIOCondition       condition;
+  gboolean           ready;
   SbxWireSourceFunc  func;
   gpointer           user_data;
 };
+
+static gboolean
+source_prepare (GSource *source,
+                int     *timeout)
+{
+  *timeout = -1;
+
+  return ((SbxWireSource *) source)->ready;
+}
 
 static gboolean
 source_dispatch (GSource     *source,
@@ -28,13 +38,14 @@ source_dispatch (GSource     *source,
 {
   SbxWireSource *self = (SbxWireSource *) source;
 
-  g_source_set_ready_time (source, -1);
+  self->ready = FALSE;
   self->func (self->user_data);
 
   return G_SOURCE_CONTINUE;
 }
 
 static GSourceFuncs source_funcs = {
+  .prepare = source_prepare,
   .dispatch = source_dispatch,
 };
 
@@ -83,9 +94,10 @@ _sbx_wire_source_watch (SbxWireSource *self,
 }
 
 void
-_sbx_wire_source_wake (SbxWireSource *self)
+_sbx_wire_source_set_ready (SbxWireSource *self,
+                            gboolean       ready)
 {
-  g_source_set_ready_time (&self->source, 0);
+  self->ready = ready;
 }
 
 void

@@ -223,7 +223,7 @@ flush (SbxWireWriter *self)
 
   _sbx_wire_source_watch (self->source, 0);
   if (self->owes_news)
-    _sbx_wire_source_wake (self->source);
+    _sbx_wire_source_set_ready (self->source, TRUE);
 
   close_finished (self);
 }

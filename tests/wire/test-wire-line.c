@@ -27,11 +27,11 @@ parse_plain (const char *text,
 static JsonObject *
 get_params (SbxWireLine *line)
 {
+  JsonObject *root = _sbx_wire_line_get_object (line);
   JsonObject *params = NULL;
 
   g_assert_no_error (_sbx_wire_line_get_error (line));
-  g_assert_cmpint (_sbx_json_object_get_object (_sbx_wire_line_get_object (line), "params", &params),
-                   ==, SBX_JSON_PRESENT);
+  g_assert_cmpint (_sbx_json_object_get_object (root, "params", &params), ==, SBX_JSON_PRESENT);
   return params;
 }
 
@@ -143,8 +143,9 @@ test_absent (void)
 static void
 test_deeper (void)
 {
-  g_autoptr(SbxWireLine) line = line_new ("{\"x_base64\":\"QUJD\",\"params\":{\"env\":{\"x_base64\":"
-                                          "\"QUJD\"},\"list\":[\"x_base64\",\"QUJD\"]}}");
+  g_autoptr(SbxWireLine) line = line_new ("{\"x_base64\":\"QUJD\",\"params\":{"
+                                          "\"env\":{\"x_base64\":\"QUJD\"},"
+                                          "\"list\":[\"x_base64\",\"QUJD\"]}}");
   JsonObject *env = NULL;
   const char *value = NULL;
   g_auto(GStrv) list = NULL;
@@ -194,7 +195,8 @@ test_refused (void)
     "{\"a\":\"\\udc00\\ud800\"}", "{\"a\":\"\\u0000\"}", "{\"a\":\"\xff\"}", "{\"a\":\"\xc0\x80\"}",
     "{\"a\":\"\\x\"}", "{\"a\":\"\t\"}", "{\"a\":\"b}", "{\"p\":{\"a_base64\":\"QUJD}}",
     "{\"p\":{\"a_base64\":\"QUJD", "{\"p\":{\"a_base64\":\"", "{\"p\":{\"a_base64\":\"QUJD\"",
-    "{\"p\":{\"a_base64\":\"QUJD\\", "{\"p\":{\"a_base64\":\"QUJD\\u00", "{\"p\":{\"a_base64\":\"Q\n",
+    "{\"p\":{\"a_base64\":\"QUJD\\", "{\"p\":{\"a_base64\":\"QUJD\\u00",
+    "{\"p\":{\"a_base64\":\"Q\n",
     "{\"p\":{\"a_base64\":\"QUJD\\x\"}}", "{\"p\":{\"a_base64\":\"QUJD\t\"}}",
     "{\"p\":{\"a_base64\":\"QUJD\xff\"}}", "{\"p\":{\"a_base64\":\"QUJD\\u00zz\"}}",
     "{\"p\":{\"a_base64\":\"QUJD\":\"x\"}}", "{\"p\":{\"x\",\"a_base64\":\"QUJD\"}}",
@@ -397,8 +399,9 @@ static void
 test_splits (void)
 {
   const char *texts[] = {
-    "{\"id\":\"req_1\",\"params\":{\"x_base64\":\"QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVph\",\"b\":1}}",
-    "{\"id\":\"req_1\",\"params\":{\"x_base64\" : \"Pz8\\/Pj4\\u002bQQ\\u003d=\" , \"b\":[\"\\\\\"]}}",
+    "{\"id\":\"req_1\",\"params\":{\"x_base64\":\"QUJDREVGR0hJSktMTU5PUFFS\",\"b\":1}}",
+    ("{\"id\":\"req_1\",\"params\":{\"x_base64\" : \"Pz8\\/Pj4\\u002bQQ\\u003d=\" ,"
+     "\"b\":[\"\\\\\"]}}"),
     "{\"id\":\"req_1\",\"params\":{\"x_base64\":\"QUJDREVGR0hJSk-\",\"b_base64\":\"QR==\"}}",
     "{\"id\":\"req_1\",\"params\":{\"x_base64\":\"QUJDRE\\u00e9\",\"b_base64\":\"QUJ\\\"QUJ\"}}",
     "{\"id\":\"req_1\",\"params\":{\"x_base64\":\"QUJD\\x\"}}",
@@ -434,7 +437,8 @@ test_splits (void)
 static void
 test_cut (void)
 {
-  const char *text = "{\"id\":\"req_1\",\"params\":{\"x_base64\":\"QUJD\\/\\u002bQQ==\",\"b\":\"\\\"\"}}";
+  const char *text = "{\"id\":\"req_1\",\"params\":{\"x_base64\":\"QUJD\\/\\u002bQQ==\","
+                     "\"b\":\"\\\"\"}}";
   g_auto(SbxWireLifter) lifter = { .size = 0 };
 
   _sbx_wire_lifter_init (&lifter);
@@ -455,8 +459,8 @@ test_cut (void)
       g_assert_error (_sbx_wire_line_get_error (line), SBX_ERROR, SBX_ERROR_PROTOCOL);
       g_assert_cmpuint (_sbx_wire_line_get_size (line), ==, length);
 
-      g_assert_cmpuint (_sbx_wire_lifter_feed (&lifter, (const guint8 *) cut + n, size - n, &ended),
-                        ==, size - n);
+      g_assert_cmpuint (_sbx_wire_lifter_feed (&lifter, (const guint8 *) cut + n, size - n,
+                                               &ended), ==, size - n);
       g_assert_true (ended);
       next = _sbx_wire_lifter_finish (&lifter);
       assert_payload (next, "x_base64", "ABC", TRUE);
