@@ -56,56 +56,57 @@ run_with_input (Sandbox            *sandbox,
   return run;
 }
 
+static const struct
+{
+  const char *path;
+  const char *offset;
+  const char *length;
+  int         error;
+  guint64     size;
+  const char *output;
+} read_cases[] = {
+  { "/tmp/ten", "0", "10", 0, 10, "0123456789" },
+  { "/tmp/ten", "3", "4", 0, 10, "3456" },
+  { "tmp/link", "8", "100", 0, 10, "89" },
+  { "/tmp/ten", "0", "0", 0, 10, "" },
+  { "/tmp/ten", "10", "5", 0, 10, "" },
+  { "/tmp/ten", "99999999999", "5", 0, 10, "" },
+  { "/tmp/ten", "9223372036854775807", "5", 0, 10, "" },
+  { "/tmp/empty", "0", "5", 0, 0, "" },
+  { "/tmp/sparse", "1099511627774", "5", 0, G_GUINT64_CONSTANT (1099511627776), "" },
+  { "/proc/sys/kernel/ostype", "2", "2", 0, 0, "nu" },
+  { "/tmp/missing", "0", "5", ENOENT, 0, NULL },
+  { "/tmp", "0", "5", EISDIR, 0, NULL },
+  { "/tmp/fifo", "0", "5", EINVAL, 0, NULL },
+  { "/dev/zero", "0", "5", EINVAL, 0, NULL },
+  { "/tmp/secret", "0", "5", EACCES, 0, NULL },
+  { "/tmp/loop", "0", "5", ELOOP, 0, NULL },
+  { "/tmp/ten", "9223372036854775808", "5", EINVAL, 0, NULL },
+  { "/tmp/ten", "-1", "5", EINVAL, 0, NULL },
+  { "/tmp/ten", "", "5", EINVAL, 0, NULL },
+  { "/tmp/ten", "0", "x", EINVAL, 0, NULL },
+};
+
 static void
 test_read (void)
 {
-  static const struct
-  {
-    const char *path;
-    const char *offset;
-    const char *length;
-    int         error;
-    guint64     size;
-    const char *output;
-  } cases[] = {
-    { "/tmp/ten", "0", "10", 0, 10, "0123456789" },
-    { "/tmp/ten", "3", "4", 0, 10, "3456" },
-    { "tmp/link", "8", "100", 0, 10, "89" },
-    { "/tmp/ten", "0", "0", 0, 10, "" },
-    { "/tmp/ten", "10", "5", 0, 10, "" },
-    { "/tmp/ten", "99999999999", "5", 0, 10, "" },
-    { "/tmp/ten", "9223372036854775807", "5", 0, 10, "" },
-    { "/tmp/empty", "0", "5", 0, 0, "" },
-    { "/tmp/sparse", "1099511627774", "5", 0, G_GUINT64_CONSTANT (1099511627776), "" },
-    { "/proc/sys/kernel/ostype", "2", "2", 0, 0, "nu" },
-    { "/tmp/missing", "0", "5", ENOENT, 0, NULL },
-    { "/tmp", "0", "5", EISDIR, 0, NULL },
-    { "/tmp/fifo", "0", "5", EINVAL, 0, NULL },
-    { "/dev/zero", "0", "5", EINVAL, 0, NULL },
-    { "/tmp/secret", "0", "5", EACCES, 0, NULL },
-    { "/tmp/loop", "0", "5", ELOOP, 0, NULL },
-    { "/tmp/ten", "9223372036854775808", "5", EINVAL, 0, NULL },
-    { "/tmp/ten", "-1", "5", EINVAL, 0, NULL },
-    { "/tmp/ten", "", "5", EINVAL, 0, NULL },
-    { "/tmp/ten", "0", "x", EINVAL, 0, NULL },
-  };
   g_autoptr(Sandbox) sandbox = sandbox_new ();
 
   g_test_summary ("Parts of regular files are read; a FIFO or a device does not hang");
   shell (sandbox, "cd /tmp; printf 0123456789 > ten; ln -s ten link; : > empty; mkfifo fifo; "
                   "ln -s loop loop; : > secret; chmod 0 secret; truncate -s 1T sparse");
 
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (read_cases); i++)
     {
-      const char *argv[] = { cases[i].path, cases[i].offset, cases[i].length, NULL };
+      const char *argv[] = { read_cases[i].path, read_cases[i].offset, read_cases[i].length, NULL };
       g_autoptr(Run) run = run_argv (sandbox, SBX_INIT_VERB_READ_RANGE, argv);
       SbxInitRangeHead head;
 
       run_wait (run);
       g_test_message ("%s %s %s", argv[0], argv[1], argv[2]);
-      if (cases[i].error != 0)
+      if (read_cases[i].error != 0)
         {
-          assert_not_started (run, FILE, cases[i].error);
+          assert_not_started (run, FILE, read_cases[i].error);
           g_assert_cmpint (run->output[0]->len, ==, 0);
           continue;
         }
@@ -115,57 +116,58 @@ test_read (void)
       memcpy (&head, run->output[0]->str, sizeof head);
       g_assert_cmpint (head.magic, ==, SBX_INIT_FILE_MAGIC);
       g_assert_cmpint (head.reserved, ==, 0);
-      g_assert_cmpint (head.size, ==, cases[i].size);
+      g_assert_cmpint (head.size, ==, read_cases[i].size);
       if (head.size < 100)
         g_assert_cmpmem (run->output[0]->str + sizeof head, run->output[0]->len - sizeof head,
-                         cases[i].output, strlen (cases[i].output));
+                         read_cases[i].output, strlen (read_cases[i].output));
       else
         g_assert_cmpmem (run->output[0]->str + sizeof head, run->output[0]->len - sizeof head,
                          "\0", 2);
     }
 }
 
+static const struct
+{
+  const char *path;
+  const char *mode;
+  const char *offset;
+  const char *size;
+  const char *truncate;
+  int         error;
+  const char *check;
+  const char *output;
+} write_cases[] = {
+  { "/tmp/ten", "0", "3", "2", "0", 0, "cat /tmp/ten", "012xy56789" },
+  { "/tmp/ten", "0", "9", "2", "0", 0, "cat /tmp/ten", "012xy5678xy" },
+  { "/tmp/ten", "600", "1", "2", "1", 0, "cat /tmp/ten; stat -c %a /tmp/ten", "0xy644\n" },
+  { "/tmp/ten", "0", "5", "2", "1", 0, "od -An -tx1 /tmp/ten", " 30 78 79 00 00 78 79\n" },
+  { "/tmp/new", "640", "0", "2", "1", 0, "cat /tmp/new; stat -c %a /tmp/new", "xy640\n" },
+  { "tmp/a/b/new", "0", "1", "2", "0", 0, "stat -c '%a %s' /tmp/a/b/new", "644 3\n" },
+  { "/tmp/link", "0", "0", "2", "0", 0, "cat /tmp/target; readlink /tmp/link", "xyc\ntarget\n" },
+  { "/tmp/dangling", "0", "0", "2", "0", 0, "cat /tmp/gone/there", "xy" },
+  { "/tmp/loop", "0", "0", "2", "0", ELOOP, "", "" },
+  /* No room is taken by what is not written. */
+  { "/tmp/far", "0", "1099511627776", "2", "0", 0,
+    "stat -c %s /tmp/far; test $(du -k /tmp/far | cut -f1) -lt 100 && echo sparse",
+    "1099511627778\nsparse\n" },
+  { "/tmp/farther", "0", "9223372036854775807", "2", "0", EINVAL, "", "" },
+  /* A sender that died, and did not want to end the file there. */
+  { "/tmp/target", "0", "0", "5", "1", EIO, "cat /tmp/target", "xyc\n" },
+  { "/tmp", "0", "0", "2", "0", EISDIR, "", "" },
+  { "/tmp/x/", "0", "0", "2", "0", EISDIR, "ls -d /tmp/x", NULL },
+  { "/tmp/fifo", "0", "0", "2", "0", EINVAL, "", "" },
+  { "/dev/null", "0", "0", "2", "1", EINVAL, "", "" },
+  { "/tmp/readonly", "0", "0", "2", "1", EACCES, "cat /tmp/readonly", "kept\n" },
+  { "/tmp/closed/x", "0", "0", "2", "1", EACCES, "", "" },
+  { "/tmp/closed/open", "0", "0", "2", "0", 0, "cat /tmp/closed/open", "xyd\n" },
+  { "/tmp/ten", "4755", "0", "2", "0", EPERM, "", "" },
+  { "/tmp/ten", "8", "0", "2", "0", EINVAL, "", "" },
+  { "/tmp/ten", "0", "x", "2", "0", EINVAL, "", "" },
+};
+
 static void
 test_write (void)
 {
-  static const struct
-  {
-    const char *path;
-    const char *mode;
-    const char *offset;
-    const char *size;
-    const char *truncate;
-    int         error;
-    const char *check;
-    const char *output;
-  } cases[] = {
-    { "/tmp/ten", "0", "3", "2", "0", 0, "cat /tmp/ten", "012xy56789" },
-    { "/tmp/ten", "0", "9", "2", "0", 0, "cat /tmp/ten", "012xy5678xy" },
-    { "/tmp/ten", "600", "1", "2", "1", 0, "cat /tmp/ten; stat -c %a /tmp/ten", "0xy644\n" },
-    { "/tmp/ten", "0", "5", "2", "1", 0, "od -An -tx1 /tmp/ten", " 30 78 79 00 00 78 79\n" },
-    { "/tmp/new", "640", "0", "2", "1", 0, "cat /tmp/new; stat -c %a /tmp/new", "xy640\n" },
-    { "tmp/a/b/new", "0", "1", "2", "0", 0, "stat -c '%a %s' /tmp/a/b/new", "644 3\n" },
-    { "/tmp/link", "0", "0", "2", "0", 0, "cat /tmp/target; readlink /tmp/link", "xyc\ntarget\n" },
-    { "/tmp/dangling", "0", "0", "2", "0", 0, "cat /tmp/gone/there", "xy" },
-    { "/tmp/loop", "0", "0", "2", "0", ELOOP, "", "" },
-    /* No room is taken by what is not written. */
-    { "/tmp/far", "0", "1099511627776", "2", "0", 0,
-      "stat -c %s /tmp/far; test $(du -k /tmp/far | cut -f1) -lt 100 && echo sparse",
-      "1099511627778\nsparse\n" },
-    { "/tmp/farther", "0", "9223372036854775807", "2", "0", EINVAL, "", "" },
-    /* A sender that died, and did not want to end the file there. */
-    { "/tmp/target", "0", "0", "5", "1", EIO, "cat /tmp/target", "xyc\n" },
-    { "/tmp", "0", "0", "2", "0", EISDIR, "", "" },
-    { "/tmp/x/", "0", "0", "2", "0", EISDIR, "ls -d /tmp/x", NULL },
-    { "/tmp/fifo", "0", "0", "2", "0", EINVAL, "", "" },
-    { "/dev/null", "0", "0", "2", "1", EINVAL, "", "" },
-    { "/tmp/readonly", "0", "0", "2", "1", EACCES, "cat /tmp/readonly", "kept\n" },
-    { "/tmp/closed/x", "0", "0", "2", "1", EACCES, "", "" },
-    { "/tmp/closed/open", "0", "0", "2", "0", 0, "cat /tmp/closed/open", "xyd\n" },
-    { "/tmp/ten", "4755", "0", "2", "0", EPERM, "", "" },
-    { "/tmp/ten", "8", "0", "2", "0", EINVAL, "", "" },
-    { "/tmp/ten", "0", "x", "2", "0", EINVAL, "", "" },
-  };
   g_autoptr(Sandbox) sandbox = sandbox_new ();
 
   g_test_summary ("Parts of regular files are written where they belong");
@@ -174,20 +176,21 @@ test_write (void)
                   "echo kept > readonly; chmod 444 readonly; mkdir closed; "
                   "echo old > closed/open; chmod 666 closed/open; chmod 555 closed");
 
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (write_cases); i++)
     {
       const char *argv[] = {
-        cases[i].path, cases[i].mode, cases[i].offset, cases[i].size, cases[i].truncate, NULL,
+        write_cases[i].path, write_cases[i].mode, write_cases[i].offset, write_cases[i].size,
+        write_cases[i].truncate, NULL,
       };
       g_autoptr(Run) run = run_with_input (sandbox, SBX_INIT_VERB_WRITE_RANGE, argv, "xy");
 
       g_test_message ("%s %s", argv[0], argv[2]);
-      if (cases[i].error != 0)
-        assert_not_started (run, FILE, cases[i].error);
+      if (write_cases[i].error != 0)
+        assert_not_started (run, FILE, write_cases[i].error);
       else
         assert_exited (run, 0);
-      if (cases[i].output != NULL)
-        assert_shell (sandbox, cases[i].check, cases[i].output);
+      if (write_cases[i].output != NULL)
+        assert_shell (sandbox, write_cases[i].check, write_cases[i].output);
     }
 
   assert_shell (sandbox, "find /tmp -name '.sbx*'", "");
