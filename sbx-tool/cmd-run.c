@@ -4,8 +4,10 @@
 
 #include "config.h"
 
+#include "run-input.h"
 #include "run-options.h"
 #include "run-outcome.h"
+#include "run-provider.h"
 #include "run-pump.h"
 #include "run-record.h"
 #include "run-signals.h"
@@ -21,9 +23,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Variables of ours that say how the user wants to see things, and nothing else. */
-static const char * const passed_on[] = { "TERM", "COLORTERM", "LANG", "TZ", NULL };
-
 /* How long a killed command may take before the sandbox is ended. */
 #define KILL_PATIENCE_MS 5000
 
@@ -35,6 +34,7 @@ typedef struct
   GMainLoop      *loop;
   GCancellable   *cancellable;   /* of all up to the end of the command */
 
+  SbxProvider    *provider;
   SbxSession     *session;
   SbxProcess     *process;
   SbxExecResult  *result;
@@ -82,6 +82,37 @@ fail_with_error (Run          *self,
 }
 
 static void
+provider_closed_cb (GObject      *object,
+                    GAsyncResult *result,
+                    gpointer      user_data)
+{
+  Run *self = user_data;
+  g_autoptr(GError) error = NULL;
+
+  if (!sbx_provider_client_close_finish (SBX_PROVIDER_CLIENT (object), result, &error) &&
+      self->message == NULL)
+    self->message = g_strdup (error->message);
+
+  self->closed = TRUE;
+  finish_if_done (self);
+}
+
+/* The sandbox is gone, or never was; now the provider has to go, if it is a process. */
+static void
+close_provider (Run *self)
+{
+  if (SBX_IS_PROVIDER_CLIENT (self->provider))
+    {
+      sbx_provider_client_close_async (SBX_PROVIDER_CLIENT (self->provider), NULL,
+                                       provider_closed_cb, self);
+      return;
+    }
+
+  self->closed = TRUE;
+  finish_if_done (self);
+}
+
+static void
 closed_cb (GObject      *object,
            GAsyncResult *result,
            gpointer      user_data)
@@ -93,8 +124,7 @@ closed_cb (GObject      *object,
   if (!sbx_session_close_finish (self->session, result, &error) && self->message == NULL)
     self->message = g_strdup (error->message);
 
-  self->closed = TRUE;
-  finish_if_done (self);
+  close_provider (self);
 }
 
 static void
@@ -177,33 +207,99 @@ streams_cb (ToolStreamsEvent  event,
   finish_if_done (self);
 }
 
+static gboolean
+can (Run             *self,
+     SbxCapabilities  what)
+{
+  return (sbx_session_get_capabilities (self->session) & what) == what;
+}
+
+/* @input is what the command reads, where it cannot be given that while it runs. */
+static void
+start_command (Run    *self,
+               GBytes *input)
+{
+  g_autoptr(SbxCommand) command = sbx_command_new ((const char * const *) self->options->argv);
+
+  /* Where a profile decides, the sandbox has its own directory for the workspace. */
+  if (self->options->profile == NULL)
+    sbx_command_set_cwd (command, self->options->cwd);
+  sbx_command_set_timeout (command, self->options->timeout_ms);
+  sbx_command_set_collect_limit (command, 0);
+  tool_streams_prepare (self->streams, command);
+  tool_provider_set_variables (self->options, command);
+  if (input != NULL)
+    sbx_command_set_stdin_bytes (command, input);
+
+  self->process = sbx_session_create_process (self->session, command);
+  tool_streams_connect (self->streams, self->process);
+  sbx_process_run_async (self->process, self->cancellable, ran_cb, self);
+}
+
+static void
+gathered_cb (GObject      *object,
+             GAsyncResult *result,
+             gpointer      user_data)
+{
+  Run *self = user_data;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GBytes) input = tool_input_gather_finish (result, &error);
+
+  if (input == NULL)
+    {
+      fail_with_error (self, error);
+      sbx_session_close_async (self->session, NULL, closed_cb, self);
+      return;
+    }
+
+  tool_streams_set_no_input (self->streams);
+  start_command (self, input);
+}
+
+/* A provider need not have terminals. One that was not asked for by name is not missed. */
+static gboolean
+suit_streams (Run     *self,
+              GError **error)
+{
+  if (!self->terminal || self->options->tty == TOOL_TTY_YES
+      || can (self, SBX_CAPABILITIES_TERMINAL))
+    return TRUE;
+
+  self->terminal = FALSE;
+  g_clear_pointer (&self->streams, tool_streams_free);
+  self->streams = tool_streams_new (FALSE, streams_cb, self, error);
+
+  return self->streams != NULL;
+}
+
 static void
 opened_cb (GObject      *object,
            GAsyncResult *result,
            gpointer      user_data)
 {
   Run *self = user_data;
-  g_autoptr(SbxCommand) command = NULL;
   g_autoptr(GError) error = NULL;
 
   self->session = sbx_provider_open_finish (SBX_PROVIDER (object), result, &error);
   if (self->session == NULL)
     {
       fail_with_error (self, error);
-      self->closed = TRUE;
-      finish_if_done (self);
+      close_provider (self);
       return;
     }
 
-  command = sbx_command_new ((const char * const *) self->options->argv);
-  sbx_command_set_cwd (command, self->options->cwd);
-  sbx_command_set_timeout (command, self->options->timeout_ms);
-  sbx_command_set_collect_limit (command, 0);
-  tool_streams_prepare (self->streams, command);
+  if (!suit_streams (self, &error))
+    {
+      fail_with_error (self, error);
+      sbx_session_close_async (self->session, NULL, closed_cb, self);
+      return;
+    }
 
-  self->process = sbx_session_create_process (self->session, command);
-  tool_streams_connect (self->streams, self->process);
-  sbx_process_run_async (self->process, self->cancellable, ran_cb, self);
+  if (tool_streams_has_input (self->streams) && !self->terminal
+      && !can (self, SBX_CAPABILITIES_STDIN))
+    tool_input_gather_async (self->cancellable, gathered_cb, self);
+  else
+    start_command (self, NULL);
 }
 
 /* Ends or signals the command, or us if there is none any more. */
@@ -276,33 +372,6 @@ signal_cb (int      signal_number,
     }
 }
 
-static SbxOpenRequest *
-make_request (const ToolRunOptions *options)
-{
-  g_autoptr(SbxReach) reach = sbx_reach_new (options->cwd);
-  g_auto(GStrv) names = g_listenv ();
-
-  for (gsize i = 0; options->read != NULL && options->read[i] != NULL; i++)
-    sbx_reach_add_read (reach, options->read[i]);
-  for (gsize i = 0; options->write != NULL && options->write[i] != NULL; i++)
-    sbx_reach_add_write (reach, options->write[i]);
-
-  for (gsize i = 0; names[i] != NULL; i++)
-    if (g_str_has_prefix (names[i], "LC_") || g_strv_contains (passed_on, names[i]))
-      sbx_reach_set_variable (reach, names[i], g_getenv (names[i]));
-
-  for (guint i = 0; options->environment != NULL && i < options->environment->len; i++)
-    {
-      const char *variable = g_ptr_array_index (options->environment, i);
-      const char *equals = strchr (variable, '=');
-      g_autofree char *name = g_strndup (variable, equals - variable);
-
-      sbx_reach_set_variable (reach, name, equals + 1);
-    }
-
-  return sbx_open_request_new (reach);
-}
-
 static int
 report (Run *self)
 {
@@ -358,7 +427,12 @@ prepare (Run     *self,
 
   self->streams = tool_streams_new (self->terminal, streams_cb, self, error);
 
-  return self->streams != NULL && tool_signals_watch (signal_cb, self, error);
+  if (self->streams == NULL)
+    return FALSE;
+
+  self->provider = tool_provider_new (self->options, error);
+
+  return self->provider != NULL && tool_signals_watch (signal_cb, self, error);
 }
 
 static void
@@ -368,6 +442,7 @@ run_clear (Run *self)
   g_clear_object (&self->result);
   g_clear_object (&self->process);
   g_clear_object (&self->session);
+  g_clear_object (&self->provider);
   g_clear_object (&self->cancellable);
   g_clear_pointer (&self->loop, g_main_loop_unref);
   g_clear_pointer (&self->record, tool_record_free);
@@ -383,7 +458,6 @@ run (const ToolCommand  *command,
      char              **argv)
 {
   g_auto(Run) self = { 0 };
-  g_autoptr(SbxBwrapProvider) provider = NULL;
   g_autoptr(SbxOpenRequest) request = NULL;
   g_autoptr(GError) error = NULL;
 
@@ -398,12 +472,9 @@ run (const ToolCommand  *command,
 
   self.loop = g_main_loop_new (NULL, FALSE);
   self.cancellable = g_cancellable_new ();
-  provider = sbx_bwrap_provider_new ();
-  sbx_bwrap_provider_set_toolchain (provider, self.options->toolchain);
-  sbx_bwrap_provider_set_fresh_home (provider, self.options->fresh);
-  request = make_request (self.options);
+  request = tool_provider_make_request (self.options);
 
-  sbx_provider_open_async (SBX_PROVIDER (provider), request, self.cancellable, opened_cb, &self);
+  sbx_provider_open_async (self.provider, request, self.cancellable, opened_cb, &self);
   g_main_loop_run (self.loop);
   tool_terminal_leave ();
 
@@ -420,6 +491,9 @@ const ToolCommand tool_command_run = {
     "The exit status is the command's; 128+n if signal n ended it; 124 after the time-out; 125 if\n"
     "the sandbox could not be opened or the options make no sense; 126 if the command cannot be\n"
     "executed; 127 if it was not found.\n"
+    "\n"
+    "With --provider or --provider-command another program opens the sandbox, with a profile of\n"
+    "its own and the current directory as its workspace. That program has all of your rights.\n"
     "\n"
     "The record of --json is an object with “outcome” (exited, signalled, timed-out, not-started,\n"
     "lost or failed), “exit_code”, “signal”, “status”, “message”, “argv”, times and byte counts.\n"

@@ -19,6 +19,8 @@
 static const ToolCommand * const commands[] = {
   &tool_command_run,
   &tool_command_doctor,
+  &tool_command_providers,
+  &tool_command_cleanup,
   &tool_command_clean,
   &tool_command_conformance,
   &tool_command_complete,

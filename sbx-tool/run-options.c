@@ -28,6 +28,10 @@ static struct
   gboolean   tty;
   gboolean   no_tty;
   char      *json;
+  char      *provider;
+  char      *provider_command;
+  char      *profile;
+  char      *group;
   GStrv      argv;
 } parsed;
 
@@ -113,6 +117,16 @@ const GOptionEntry tool_run_option_entries[] = {
     N_("Give the command pipes, even on a terminal"), NULL },
   { "json", 0, 0, G_OPTION_ARG_FILENAME, &parsed.json,
     N_("Write how the command ended to FILE"), N_("FILE") },
+  { "provider", 0, 0, G_OPTION_ARG_STRING, &parsed.provider,
+    N_("Let the provider of this name open the sandbox, as its profile says"),
+    N_("NAME[/PROFILE]") },
+  { "provider-command", 0, 0, G_OPTION_ARG_STRING, &parsed.provider_command,
+    N_("Start the provider with this command line instead of looking for one by its name"),
+    N_("COMMAND-LINE") },
+  { "profile", 0, 0, G_OPTION_ARG_STRING, &parsed.profile,
+    N_("Use this profile of the provider instead of “default”"), N_("NAME") },
+  { "group", 0, 0, G_OPTION_ARG_STRING, &parsed.group,
+    N_("Let the sandbox belong to a group, for “sbx-tool cleanup”"), N_("GROUP") },
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &parsed.argv,
     NULL, N_("-- COMMAND [ARGUMENT…]") },
   { NULL }
@@ -220,6 +234,63 @@ resolve_paths (ToolRunOptions *self)
          && make_paths_absolute (self->write, "--write", here);
 }
 
+/* What a profile decides cannot be asked for besides. */
+static gboolean
+check_provider_options (const ToolRunOptions *self)
+{
+  const char *surplus = self->read != NULL    ? "--read"
+                        : self->write != NULL ? "--write"
+                        : self->toolchain     ? "--toolchain"
+                        : self->fresh         ? "--fresh"
+                                              : NULL;
+
+  if (self->profile == NULL)
+    return TRUE;
+
+  if (self->provider == NULL && self->provider_command == NULL)
+    {
+      tool_complain (_("--profile is for --provider and --provider-command"));
+      return FALSE;
+    }
+  if (surplus != NULL)
+    {
+      tool_complain (_("%s cannot be used with a provider, whose profile decides that; choose "
+                       "another profile"), surplus);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* "NAME/PROFILE" is split at its first slash, as sandbox.v1 has it. */
+static gboolean
+take_provider (ToolRunOptions *self)
+{
+  char *slash = parsed.provider != NULL ? strchr (parsed.provider, '/') : NULL;
+
+  self->provider = parsed.provider;
+  self->provider_command = parsed.provider_command;
+  self->profile = parsed.profile;
+  self->group = parsed.group;
+
+  if (slash != NULL)
+    {
+      if (self->profile != NULL)
+        {
+          tool_complain (_("the profile was given twice: with --provider and with --profile"));
+          return FALSE;
+        }
+
+      self->profile = g_strdup (slash + 1);
+      *slash = '\0';
+    }
+
+  if (self->profile == NULL && (self->provider != NULL || self->provider_command != NULL))
+    self->profile = g_strdup ("default");
+
+  return check_provider_options (self);
+}
+
 /* What is wrong is told to the user, and NULL returned. */
 ToolRunOptions *
 tool_run_options_parse (const ToolCommand  *command,
@@ -259,7 +330,10 @@ tool_run_options_parse (const ToolCommand  *command,
       return NULL;
     }
 
-  return resolve_paths (self) ? g_steal_pointer (&self) : NULL;
+  if (!take_provider (self) || !resolve_paths (self))
+    return NULL;
+
+  return g_steal_pointer (&self);
 }
 
 void
@@ -270,6 +344,10 @@ tool_run_options_free (ToolRunOptions *self)
   g_free (self->cwd);
   g_clear_pointer (&self->environment, g_ptr_array_unref);
   g_free (self->json);
+  g_free (self->provider);
+  g_free (self->provider_command);
+  g_free (self->profile);
+  g_free (self->group);
   g_strfreev (self->argv);
   g_free (self);
 }

@@ -27,6 +27,10 @@ typedef struct
   gboolean   fresh;
   ToolTty    tty;
   char      *json;         /* or NULL */
+  char      *provider;          /* the name of one, or NULL */
+  char      *provider_command;  /* a command line that starts it, or NULL: found by its name */
+  char      *profile;           /* NULL without a provider */
+  char      *group;             /* or NULL */
   GStrv      argv;         /* the command, never empty */
 } ToolRunOptions;
 

@@ -113,6 +113,35 @@ tool_streams_prepare (ToolStreams *self,
     }
 }
 
+gboolean
+tool_streams_has_input (ToolStreams *self)
+{
+  return self->has_input;
+}
+
+/* The command does not read while it runs. */
+void
+tool_streams_set_no_input (ToolStreams *self)
+{
+  self->has_input = FALSE;
+}
+
+/* Where a terminal that is far away gets what it reads, or -1. */
+static int
+get_pty_input (ToolStreams *self)
+{
+  GOutputStream *input = sbx_terminal_get_output_stream (self->pty);
+
+  return G_IS_UNIX_OUTPUT_STREAM (input)
+           ? g_unix_output_stream_get_fd (G_UNIX_OUTPUT_STREAM (input)) : -1;
+}
+
+static int
+get_master (ToolStreams *self)
+{
+  return self->master_fd != -1 ? self->master_fd : get_pty_input (self);
+}
+
 static void
 end_input (ToolStreams *self)
 {
@@ -120,7 +149,7 @@ end_input (ToolStreams *self)
     g_output_stream_close (self->stdin_pipe, NULL, NULL);
   else if (isatty (STDIN_FILENO))
     emit (self, TOOL_STREAMS_HUNG_UP);
-  else if (write (self->master_fd, END_OF_TRANSMISSION END_OF_TRANSMISSION, 2) == -1)
+  else if (write (get_master (self), END_OF_TRANSMISSION END_OF_TRANSMISSION, 2) == -1)
     /* Its queue is full, and so it will hardly wait for more. */
     return;
 }
@@ -189,9 +218,20 @@ started_cb (SbxProcess *process,
             gpointer    user_data)
 {
   ToolStreams *self = user_data;
+  GInputStream *output = sbx_terminal_get_input_stream (self->pty);
+  int input_fd = -1;
+  int output_fd = -1;
 
+  /* The terminal itself is here, or far away, and then what it reads and writes comes in pipes. */
   self->master_fd = sbx_terminal_steal_fd (self->pty);
-  if (self->master_fd == -1)
+  if (self->master_fd != -1)
+    input_fd = output_fd = self->master_fd;
+  else if (G_IS_UNIX_INPUT_STREAM (output) && get_pty_input (self) != -1)
+    {
+      input_fd = get_pty_input (self);
+      output_fd = g_unix_input_stream_get_fd (G_UNIX_INPUT_STREAM (output));
+    }
+  else
     {
       self->func (TOOL_STREAMS_FAILED, _("the command got no terminal; try --no-tty"),
                   self->user_data);
@@ -199,8 +239,8 @@ started_cb (SbxProcess *process,
     }
 
   tool_terminal_enter ();
-  add_pump (self, STDIN_FILENO, self->master_fd);
-  add_pump (self, STDOUT_FILENO, self->master_fd);
+  add_pump (self, STDIN_FILENO, input_fd);
+  add_pump (self, STDOUT_FILENO, output_fd);
   tool_pump_set_tap (self->pumps[STDOUT_FILENO], tool_terminal_see_output);
   tool_pump_start (self->pumps[STDIN_FILENO]);
   tool_pump_start (self->pumps[STDOUT_FILENO]);

@@ -28,6 +28,8 @@ ToolStreams *tool_streams_new           (gboolean          terminal,
                                          GError          **error);
 void         tool_streams_prepare       (ToolStreams      *self,
                                          SbxCommand       *command);
+gboolean     tool_streams_has_input     (ToolStreams      *self);
+void         tool_streams_set_no_input  (ToolStreams      *self);
 void         tool_streams_connect       (ToolStreams      *self,
                                          SbxProcess       *process);
 void         tool_streams_resize        (ToolStreams      *self);

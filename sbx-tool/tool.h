@@ -34,9 +34,11 @@ struct _ToolCommand
 };
 
 extern const ToolCommand tool_command_clean;
+extern const ToolCommand tool_command_cleanup;
 extern const ToolCommand tool_command_complete;
 extern const ToolCommand tool_command_conformance;
 extern const ToolCommand tool_command_doctor;
+extern const ToolCommand tool_command_providers;
 extern const ToolCommand tool_command_run;
 
 const ToolCommand * const *tool_get_commands (void);
