@@ -29,6 +29,7 @@ static const char * const variables[][2] = {
   { "GIT_TERMINAL_PROMPT", "0" },
   { "GIT_OPTIONAL_LOCKS", "0" },
   { "GIT_ADVICE", "0" },
+  { "GIT_ALLOW_PROTOCOL", "none" },
   { "GIT_ATTR_NOSYSTEM", "1" },
   { "GIT_CONFIG_NOSYSTEM", "1" },
 };

@@ -93,6 +93,10 @@ list_sessions (const char *data_path,
 
       if (strcmp (member->group, group) == 0 && strcmp (member->data_path, data_path) == 0)
         session = g_weak_ref_get (&member->session);
+
+      /* One that is closed is none that is left, though somebody holds it still. */
+      if (session != NULL && sbx_session_get_state (session) == SBX_SESSION_STATE_CLOSED)
+        g_clear_object (&session);
       if (session != NULL)
         g_ptr_array_add (sessions, session);
     }

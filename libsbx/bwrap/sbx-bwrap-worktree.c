@@ -136,6 +136,24 @@ check_out (SbxBwrapState          *state,
   return _sbx_bwrap_worktree_note_write (state->dir_fd, note, error);
 }
 
+/* What a file system says is no answer to somebody who asked for a sandbox. */
+static gboolean
+wrap_error (GError  *reason,
+            GError **error)
+{
+  if (reason->domain == SBX_ERROR || g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    {
+      g_propagate_error (error, reason);
+      return FALSE;
+    }
+
+  g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED, _("The worktree could not be made: %s"),
+               reason->message);
+  g_error_free (reason);
+
+  return FALSE;
+}
+
 gboolean
 _sbx_bwrap_worktree_make (SbxBwrapState          *state,
                           const SbxBwrapOpening  *opening,
@@ -152,6 +170,7 @@ _sbx_bwrap_worktree_make (SbxBwrapState          *state,
   g_autofree char *data_path = NULL;
   sbx_autofd int data_fd = -1;
   sbx_autofd int fd = -1;
+  GError *reason = NULL;
 
   repository = _sbx_bwrap_repository_locate (opening->workspace, state->data_path, cancellable,
                                              error);
@@ -179,7 +198,8 @@ _sbx_bwrap_worktree_make (SbxBwrapState          *state,
   note->tree = g_strdup ("");
   state->has_worktree = TRUE;
 
-  return _sbx_bwrap_worktree_note_write (state->dir_fd, note, error) &&
-         make_files (state, repository, *path, branch, note->base, error) &&
-         check_out (state, opening, profile, note, *path, *cwd, cancellable, error);
+  return (_sbx_bwrap_worktree_note_write (state->dir_fd, note, &reason) &&
+          make_files (state, repository, *path, branch, note->base, &reason) &&
+          check_out (state, opening, profile, note, *path, *cwd, cancellable, &reason)) ||
+         wrap_error (reason, error);
 }
