@@ -149,13 +149,13 @@ test_traps (gconstpointer user_data)
   session = open_profile (ground.place, ground.place->project, profile, NULL);
   assert_none_sprung (&ground);
 
-  content = shell_output (session, "cat a.one a.two a.three; git config alias.included > /dev/null");
+  content = inside (session, "cat a.one a.two a.three; git config alias.included > /dev/null");
   g_assert_cmpstr (content, ==, strcmp (profile, "worktree") == 0 ? "one\ntwo\nthree\n"
                                                                  : "draft\ndraft\nthree\n");
   g_free (content);
 
   /* Whatever springs in there stays in there. */
-  content = shell_output (session, "echo x > a.one; echo x > a.two; git -c alias.x=y add -A; "
+  content = inside (session, "echo x > a.one; echo x > a.two; git -c alias.x=y add -A; "
                                    "git commit -q -m x 2> /dev/null; git checkout -q -b y; true");
   assert_none_sprung (&ground);
   close_session (session);
@@ -199,7 +199,7 @@ test_keep (void)
 
       g_assert_null (kept);
       if (i == 1)
-        g_free (shell_output (session, "echo work > a.one"));
+        g_free (inside (session, "echo work > a.one"));
       close_session (session);
       assert_none_sprung (&ground);
     }

@@ -19,7 +19,7 @@ assert_output (SbxSession *session,
                const char *script,
                const char *expected)
 {
-  g_autofree char *output = shell_output (session, script);
+  g_autofree char *output = inside (session, script);
 
   g_assert_cmpstr (output, ==, expected);
 }
@@ -236,12 +236,12 @@ test_carry (void)
   state = on_host (place->project, "git ls-files -d; find . -path ./.git -prune -o -type f "
                                    "! -name '*.o' -print0 | sort -z | xargs -0 sha256sum; "
                                    "test -x tool; readlink link");
-  carried = shell_output (session, "git ls-files -d | grep -vx moved; find . -name .git -prune -o "
+  carried = inside (session, "git ls-files -d | grep -vx moved; find . -name .git -prune -o "
                                    "-type f -print0 | sort -z | xargs -0 sha256sum; test -x tool; "
                                    "readlink link; test ! -e out.o && git diff --cached --quiet");
   g_assert_cmpstr (carried, ==, state);
   g_clear_pointer (&carried, g_free);
-  carried = shell_output (session, "git fsck --no-dangling 2>&1; git add -A; git commit -q -m all; "
+  carried = inside (session, "git fsck --no-dangling 2>&1; git add -A; git commit -q -m all; "
                                    "git fsck --no-dangling 2>&1");
   g_assert_cmpstr (carried, ==, "");
 
@@ -347,7 +347,7 @@ test_keep (void)
       before = take_picture (place->project);
       g_signal_connect (place->provider, "worktree-kept", G_CALLBACK (kept_cb), &kept);
       session = open_profile (place, place->project, cases[i].profile, NULL);
-      g_free (shell_output (session, cases[i].work));
+      g_free (inside (session, cases[i].work));
       close_session (session);
 
       g_assert_cmpuint (kept.n, ==, cases[i].stays ? 1 : 0);
@@ -390,7 +390,7 @@ test_merge (void)
   do_on_host (place->project, MAKE_REPOSITORY);
   g_signal_connect (place->provider, "worktree-kept", G_CALLBACK (kept_cb), &kept);
   session = open_profile (place, place->project, "keep", NULL);
-  g_free (shell_output (session, "echo work > file"));
+  g_free (inside (session, "echo work > file"));
   close_session (session);
 
   g_assert_cmpuint (kept.n, ==, 1);

@@ -8,9 +8,11 @@
 
 G_BEGIN_DECLS
 
+#define GIT_IDENTITY \
+  "export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=A " \
+  "GIT_COMMITTER_EMAIL=a@example.org; "
 #define GIT_ENVIRONMENT \
-  "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A " \
-  "GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@example.org; set -e; "
+  GIT_IDENTITY "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1; set -e; "
 
 #define MAKE_REPOSITORY \
   "git init -q -b main; echo one > file; mkdir sub; echo two > sub/deep; " \
@@ -46,6 +48,16 @@ do_on_host (const char *directory,
   g_autofree char *output = on_host (directory, script);
 
   g_test_message ("%s -> %s", script, output);
+}
+
+/* The same in a sandbox. */
+static inline char *
+inside (SbxSession *session,
+        const char *script)
+{
+  g_autofree char *whole = g_strconcat (GIT_IDENTITY, script, NULL);
+
+  return shell_output (session, whole);
 }
 
 /* All names in a repository but for objects and logs of the user's own branches, with what is in
