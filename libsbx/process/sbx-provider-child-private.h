@@ -12,7 +12,7 @@ G_BEGIN_DECLS
  * SbxProviderChild:
  *
  * The process of a provider: the leader of a session of its own, so that no key of the caller's
- * terminal reaches it and that it can be ended with all that stayed in its process group.
+ * terminal reaches it. What is still in that session when it is gone, however it went, is killed.
  */
 typedef struct _SbxProviderChild SbxProviderChild;
 

@@ -7,6 +7,7 @@
 #include "process/sbx-provider-child-private.h"
 
 #include "files/sbx-fd-private.h"
+#include "process/sbx-process-session-private.h"
 
 #include <fcntl.h>
 #include <glib-unix.h>
@@ -21,6 +22,7 @@
 struct _SbxProviderChild
 {
   GSubprocess         *subprocess;
+  pid_t                pid;           /* kept, for what it leaves behind */
   GCancellable        *cancellable;
   SbxProviderExitFunc  func;          /* %NULL once it was called, or must not be */
   gpointer             user_data;
@@ -63,7 +65,8 @@ exited_cb (GObject      *object,
   SbxProviderChild *self = user_data;
   SbxProviderExitFunc func = g_steal_pointer (&self->func);
 
-  g_subprocess_wait_finish (G_SUBPROCESS (object), result, NULL);
+  if (g_subprocess_wait_finish (G_SUBPROCESS (object), result, NULL))
+    _sbx_process_session_kill (self->pid);
   if (func != NULL)
     func (self, self->user_data);
 
@@ -99,6 +102,15 @@ pipe_open (Pipe      *self,
   self->theirs = fds[we_write ? 0 : 1];
 
   return g_unix_set_fd_nonblocking (self->ours, TRUE, error);
+}
+
+/* 0 once it was reaped. */
+static pid_t
+get_pid (GSubprocess *subprocess)
+{
+  const char *identifier = g_subprocess_get_identifier (subprocess);
+
+  return identifier != NULL ? (pid_t) g_ascii_strtoll (identifier, NULL, 10) : 0;
 }
 
 SbxProviderChild *
@@ -137,6 +149,7 @@ _sbx_provider_child_new (const char * const   *argv,
 
   self = g_rc_box_new0 (SbxProviderChild);
   self->subprocess = g_steal_pointer (&subprocess);
+  self->pid = get_pid (self->subprocess);
   self->cancellable = g_cancellable_new ();
   self->func = func;
   self->user_data = user_data;
@@ -152,11 +165,10 @@ static void
 signal_group (GSubprocess *subprocess,
               int          signal_number)
 {
-  const char *identifier = g_subprocess_get_identifier (subprocess);
-  const gint64 pid = identifier != NULL ? g_ascii_strtoll (identifier, NULL, 10) : 0;
+  const pid_t pid = get_pid (subprocess);
 
   if (pid > 1)
-    kill ((pid_t) -pid, signal_number);
+    kill (-pid, signal_number);
 }
 
 void
@@ -168,6 +180,7 @@ _sbx_provider_child_kill (SbxProviderChild *self)
 typedef struct
 {
   GSubprocess *subprocess;
+  pid_t        pid;
   guint        patience_ms;
 } Ending;
 
@@ -232,6 +245,7 @@ ending_thread (gpointer data)
       wait_until (context, TERM_MS, &gone);
     }
 
+  _sbx_process_session_kill (ending->pid);
   g_main_context_pop_thread_default (context);
   g_object_unref (ending->subprocess);
   g_free (ending);
@@ -254,6 +268,7 @@ _sbx_provider_child_end (SbxProviderChild *self,
 
   ending = g_new0 (Ending, 1);
   ending->subprocess = g_object_ref (self->subprocess);
+  ending->pid = self->pid;
   ending->patience_ms = patience_ms;
 
   thread = g_thread_try_new ("sbx-provider-end", ending_thread, ending, NULL);
