@@ -406,7 +406,7 @@ test_splits (void)
     "{\"id\":\"req_1\",\"params\":{\"x_base64\":\"QUJDRE\\u00e9\",\"b_base64\":\"QUJ\\\"QUJ\"}}",
     "{\"id\":\"req_1\",\"params\":{\"x_base64\":\"QUJD\\x\"}}",
     "{\"id\":\"req_1\",\"params\":{\"x_base64\":\"QUJD\\u00x0\"}}",
-    "{\"id\":\"req_1\",\"params\":{\"_base64\":\"QUJD\",\"_base64x\":\"QUJD\",\"base64\":\"QUJD\"}}",
+    "{\"id\":\"req_1\",\"params\":{\"_base64\":\"QUJD\",\"_base64x\":\"QUJD\",\"base64\":\"\"}}",
     "{\"id\":\"req_1\",\"params\":{\"\\\"_base64\":\"QUJD\",\"\\\\\":\"\xc3\xa9\\ud83d\\ude00\"}}",
   };
 
