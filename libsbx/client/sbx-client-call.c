@@ -282,14 +282,17 @@ finish_call (SbxClientConnection *self,
                              _("The provider answered %s with neither a result nor an error; this "
                                "is a defect of the provider"), call->klass->method);
 
-  /* The provider gets its next work first. */
-  _sbx_client_connection_pump (self);
+  /* The provider gets its next work first, but for its last. */
+  if (!self->draining)
+    _sbx_client_connection_pump (self);
 
   if (ok)
     call->klass->replied (call, reply);
   else
     fail_call (call, error);
 
+  if (self->draining && self->funcs != NULL)
+    _sbx_client_connection_pump (self);
   _sbx_client_call_unref (call);
 }
 
@@ -389,7 +392,8 @@ take_bad_line (SbxClientConnection *self,
   SbxClientCall *call = g_hash_table_lookup (self->by_number, &number);
   g_autofree char *text = NULL;
 
-  if (call == NULL)
+  /* Half a line is how it ended, not what it said. */
+  if (call == NULL || _sbx_wire_reader_has_ended (self->reader))
     {
       text = g_strdup_printf (_("A line that is no message was dropped: %s"), error->message);
       drop_line (self, DROPPED_NO_MESSAGE, text);

@@ -248,13 +248,19 @@ credit_cb (SbxExecInvocation *invocation,
 }
 
 static void
-exec_started (SbxClientExec *self,
-              const char    *process_id)
+exec_set_id (SbxClientExec *self,
+             const char    *process_id)
 {
   if (process_id != NULL && self->process_id == NULL)
     self->process_id = g_strdup (process_id);
+}
 
-  sbx_exec_invocation_started (self->invocation, process_id);
+static void
+exec_started (SbxClientExec *self,
+              const char    *process_id)
+{
+  exec_set_id (self, process_id);
+  sbx_exec_invocation_started (self->invocation, self->process_id);
   if (!_sbx_client_exec_is_over (self))
     _sbx_client_exec_start_input (self);
 }
@@ -279,6 +285,8 @@ exec_ended (SbxClientExec *self)
   _sbx_client_call_end (&self->call);
 }
 
+static const SbxClientCallClass spawn_class;
+
 static void
 exec_event (SbxClientCall      *call,
             const SbxWireEvent *event)
@@ -295,7 +303,11 @@ exec_event (SbxClientCall      *call,
   switch (event->type)
     {
     case SBX_WIRE_EVENT_STARTED:
-      exec_started (self, event->process_id);
+      /* Whether a command in the background runs is for the reply to say. */
+      if (call->klass == &spawn_class)
+        exec_set_id (self, event->process_id);
+      else
+        exec_started (self, event->process_id);
       break;
 
     case SBX_WIRE_EVENT_STDOUT:

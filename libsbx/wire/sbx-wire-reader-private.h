@@ -51,6 +51,9 @@ void           _sbx_wire_reader_resume (SbxWireReader   *self);
  * without waiting, which is bounded, and then the end. */
 void           _sbx_wire_reader_finish (SbxWireReader   *self);
 
+/* Whether the stream is at its end; a line that is told then had no newline, and may be half. */
+gboolean       _sbx_wire_reader_has_ended (SbxWireReader *self);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxWireReader, _sbx_wire_reader_free)
 
 G_END_DECLS

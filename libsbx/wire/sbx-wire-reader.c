@@ -39,6 +39,7 @@ struct _SbxWireReader
   SbxWireLifter     lifter;
 
   gboolean          paused;
+  gboolean          ended;
   /* Nothing more is read than this many bytes. */
   gboolean          finishing;
   gsize             rest;
@@ -126,6 +127,7 @@ take_buffer (SbxWireReader *self)
 static void
 take_end (SbxWireReader *self)
 {
+  self->ended = TRUE;
   if (self->lifter.size > 0)
     tell_line (self);
 
@@ -288,4 +290,10 @@ _sbx_wire_reader_finish (SbxWireReader *self)
 
   if (!self->paused)
     _sbx_wire_source_set_ready (self->source, TRUE);
+}
+
+gboolean
+_sbx_wire_reader_has_ended (SbxWireReader *self)
+{
+  return self->ended;
 }
