@@ -225,7 +225,7 @@ test_round_trip_io_errors (void)
     {
       g_autoptr(GError) sent = g_error_new_literal (G_IO_ERROR, (int) codes[i], "“f”: why");
       g_autoptr(GError) received = NULL;
-      g_autoptr(SbxWireLine) line = NULL;
+      g_autoptr(SbxWireLine) line G_GNUC_UNUSED = NULL;
       SbxWireReply reply;
 
       line = receive (&reply, _sbx_wire_answer_error ("req_1", sent));
@@ -239,8 +239,9 @@ static void
 test_no_utf8 (void)
 {
   SbxWireReply reply;
-  g_autoptr(SbxWireLine) path = receive (&reply, _sbx_wire_answer_path ("req_1", "/a\377b"));
-  g_autoptr(SbxWireLine) session = NULL;
+  g_autoptr(SbxWireLine) path G_GNUC_UNUSED =
+    receive (&reply, _sbx_wire_answer_path ("req_1", "/a\377b"));
+  g_autoptr(SbxWireLine) session G_GNUC_UNUSED = NULL;
   g_autoptr(GError) path_error = _sbx_wire_reply_get_error (&reply);
   g_autoptr(GError) session_error = NULL;
 
@@ -256,8 +257,9 @@ static void
 assert_same_end (SbxExecResult *result)
 {
   SbxWireReply reply;
-  g_autoptr(SbxWireLine) line = receive (&reply, _sbx_wire_answer_exec ("req_1", result, TRUE));
-  g_autoptr(SbxWireLine) event_line = NULL;
+  g_autoptr(SbxWireLine) line G_GNUC_UNUSED =
+    receive (&reply, _sbx_wire_answer_exec ("req_1", result, TRUE));
+  g_autoptr(SbxWireLine) event_line G_GNUC_UNUSED = NULL;
   g_autoptr(GError) error = NULL;
   g_auto(SbxWireExecEnd) end = { 0 };
   g_auto(SbxWireEvent) event = { 0 };
@@ -375,8 +377,8 @@ test_round_trip_infos (void)
 {
   g_autoptr(GListStore) sent = g_list_store_new (G_TYPE_FILE_INFO);
   g_autoptr(GListStore) received = NULL;
-  g_autoptr(SbxWireLine) line = NULL;
-  g_autoptr(SbxWireLine) stat_line = NULL;
+  g_autoptr(SbxWireLine) line G_GNUC_UNUSED = NULL;
+  g_autoptr(SbxWireLine) stat_line G_GNUC_UNUSED = NULL;
   g_autoptr(GFileInfo) root = make_info ("/", G_FILE_TYPE_DIRECTORY, 0040755, NULL);
   g_autoptr(GFileInfo) same_root = NULL;
   g_autoptr(GError) error = NULL;
@@ -419,8 +421,8 @@ test_many_infos (void)
   g_autoptr(GListStore) infos = g_list_store_new (G_TYPE_FILE_INFO);
   g_autoptr(GFileInfo) info = make_info ("b\377", G_FILE_TYPE_SYMBOLIC_LINK, 0120777, "\377/x");
   g_autoptr(GListStore) received = NULL;
-  g_autoptr(SbxWireLine) line = NULL;
-  g_autoptr(SbxWireLine) error_line = NULL;
+  g_autoptr(SbxWireLine) line G_GNUC_UNUSED = NULL;
+  g_autoptr(SbxWireLine) error_line G_GNUC_UNUSED = NULL;
   g_autoptr(GError) error = NULL;
   SbxWireReply reply;
 
@@ -443,7 +445,7 @@ static void
 test_round_trip_session (void)
 {
   SbxWireReply reply;
-  g_autoptr(SbxWireLine) line =
+  g_autoptr(SbxWireLine) line G_GNUC_UNUSED =
     receive (&reply, _sbx_wire_answer_session ("req_1", "s", "/w \"é", TRUE,
                                                SBX_WIRE_MULTIPLEX | SBX_WIRE_FILES, "{}"));
   g_auto(SbxWireSession) session = { 0 };
