@@ -23,6 +23,8 @@ static const ToolCommand * const commands[] = {
   &tool_command_cleanup,
   &tool_command_clean,
   &tool_command_conformance,
+  &tool_command_record,
+  &tool_command_replay,
   &tool_command_complete,
   NULL,
 };

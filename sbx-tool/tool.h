@@ -39,6 +39,8 @@ extern const ToolCommand tool_command_complete;
 extern const ToolCommand tool_command_conformance;
 extern const ToolCommand tool_command_doctor;
 extern const ToolCommand tool_command_providers;
+extern const ToolCommand tool_command_record;
+extern const ToolCommand tool_command_replay;
 extern const ToolCommand tool_command_run;
 
 const ToolCommand * const *tool_get_commands (void);

@@ -20,7 +20,7 @@ def section(page, command):
 tool, path = sys.argv[1:]
 page = open(path).read()
 missing = 0
-for command in ["run", "doctor", "providers", "cleanup", "clean", "conformance"]:
+for command in ["run", "doctor", "providers", "cleanup", "clean", "conformance", "record", "replay"]:
     text = subprocess.run([tool, command, "--help"], check=True, text=True, stdout=subprocess.PIPE).stdout
     shown = set(SHOWN.findall(text)) - {"--help"}
     documented = set(DOCUMENTED.findall(section(page, command))) - {"--help"}

@@ -10,9 +10,6 @@ G_BEGIN_DECLS
 
 /* A line as it is shown for a failed check: what is long in it is cut, and so is the state of the
  * provider, whatever it may hold. %NULL gives %NULL. */
-GBytes *_sbx_evidence_cut    (GBytes     *line);
-
-/* Base64 as RFC 4648 has it, with padding and nothing else in it; or %NULL. */
-GBytes *_sbx_evidence_decode (const char *text);
+GBytes *_sbx_evidence_cut (GBytes *line);
 
 G_END_DECLS

@@ -14,43 +14,6 @@
 #define MAX_TEXT 2048
 #define MAX_EVIDENCE (1024 * 1024)
 
-static int
-base64_value (char c)
-{
-  static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const char *found = c != '\0' ? strchr (alphabet, c) : NULL;
-
-  return found != NULL ? (int) (found - alphabet) : -1;
-}
-
-GBytes *
-_sbx_evidence_decode (const char *text)
-{
-  const gsize length = strlen (text);
-  gsize n_data = length;
-  guchar *data;
-  gsize size = 0;
-
-  if (length % 4 != 0)
-    return NULL;
-  if (length == 0)
-    return g_bytes_new (NULL, 0);
-
-  for (int i = 0; i < 2 && text[n_data - 1] == '='; i++)
-    n_data--;
-  for (gsize i = 0; i < n_data; i++)
-    if (base64_value (text[i]) == -1)
-      return NULL;
-
-  /* Bits that stand for nothing have to be 0. */
-  if (base64_value (text[n_data - 1]) & (length - n_data == 1 ? 3 : length - n_data == 2 ? 15 : 0))
-    return NULL;
-
-  data = g_base64_decode (text, &size);
-
-  return g_bytes_new_take (data, size);
-}
-
 static JsonNode *cut_node (JsonNode   *node,
                            const char *name);
 

@@ -6,7 +6,7 @@
 
 #include "conformance/sbx-conformance-trial-private.h"
 
-#include "conformance/sbx-conformance-evidence-private.h"
+#include "wire/sbx-base64-private.h"
 
 #include <string.h>
 
@@ -504,7 +504,7 @@ _sbx_trial_get_payload (SbxTrial    *self,
   if (!_sbx_trial_get_string (self, object, name, &text))
     return FALSE;
 
-  *value = _sbx_evidence_decode (text);
+  *value = _sbx_base64_decode (text, strlen (text));
 
   return _sbx_trial_expect (self, *value != NULL, "base64 with its padding in \"%s\"", name);
 }

@@ -1,0 +1,149 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "conformance/sbx-conversation-cut-private.h"
+
+#include <string.h>
+
+/* A string of more bytes than this becomes a marker. */
+#define MAX_STRING 4096
+
+static gboolean
+is_base64 (char c)
+{
+  return g_ascii_isalnum (c) || c == '+' || c == '/';
+}
+
+static void
+append (SbxCutScanner *self,
+        char           c)
+{
+  if (self->line->len < SBX_CUT_MAX_LINE)
+    g_string_append_c (self->line, c);
+  else
+    self->dropped++;
+}
+
+static void
+begin_string (SbxCutScanner *self)
+{
+  self->in_string = TRUE;
+  self->string_start = self->line->len;
+  self->string_size = 0;
+  self->n_base64 = 0;
+  self->n_padding = 0;
+  self->not_base64 = FALSE;
+}
+
+static void
+end_string (SbxCutScanner *self)
+{
+  self->in_string = FALSE;
+  if (self->string_size <= MAX_STRING)
+    return;
+
+  g_string_truncate (self->line, MIN (self->string_start, self->line->len));
+  if (!self->not_base64 && (self->n_base64 + self->n_padding) % 4 == 0)
+    g_string_append_printf (self->line, "cut:base64:%" G_GUINT64_FORMAT,
+                            (self->n_base64 + self->n_padding) / 4 * 3 - self->n_padding);
+  else
+    g_string_append_printf (self->line, "cut:%" G_GUINT64_FORMAT, self->string_size);
+}
+
+static void
+take_in_string (SbxCutScanner *self,
+                char           c)
+{
+  if (!self->escaped && c == '"')
+    {
+      end_string (self);
+      append (self, c);
+      return;
+    }
+
+  if (is_base64 (c) && self->n_padding == 0)
+    self->n_base64++;
+  else if (c == '=' && self->n_padding < 2)
+    self->n_padding++;
+  else
+    self->not_base64 = TRUE;
+
+  self->escaped = !self->escaped && c == '\\';
+  self->string_size++;
+  /* Beyond that it will be replaced, if it ever ends. */
+  if (self->string_size <= MAX_STRING)
+    append (self, c);
+}
+
+/* The state of the next line. */
+static void
+reset (SbxCutScanner *self)
+{
+  g_string_truncate (self->line, 0);
+  self->dropped = 0;
+  self->in_string = FALSE;
+  self->escaped = FALSE;
+}
+
+static void
+end_line (SbxCutScanner  *self,
+          SbxCutLineFunc  func,
+          gpointer        user_data)
+{
+  g_autoptr(GBytes) line = NULL;
+  guint64 dropped = self->dropped;
+  gsize size = self->line->len;
+
+  if (self->in_string && self->string_size > MAX_STRING)
+    dropped += self->string_size - MAX_STRING;
+  while (size > 0 && g_ascii_isspace (self->line->str[size - 1]))
+    size--;
+
+  line = g_bytes_new (self->line->str, size);
+  reset (self);
+  if (size > 0)
+    func (line, dropped, user_data);
+}
+
+void
+_sbx_cut_scanner_feed (SbxCutScanner  *self,
+                       const char     *data,
+                       gsize           size,
+                       SbxCutLineFunc  func,
+                       gpointer        user_data)
+{
+  if (self->line == NULL)
+    self->line = g_string_new (NULL);
+
+  for (gsize i = 0; i < size; i++)
+    if (data[i] == '\n')
+      end_line (self, func, user_data);
+    else if (self->in_string)
+      take_in_string (self, data[i]);
+    else
+      {
+        append (self, data[i]);
+        if (data[i] == '"')
+          begin_string (self);
+      }
+}
+
+void
+_sbx_cut_scanner_finish (SbxCutScanner  *self,
+                         SbxCutLineFunc  func,
+                         gpointer        user_data)
+{
+  if (self->line != NULL && self->line->len > 0)
+    end_line (self, func, user_data);
+}
+
+void
+_sbx_cut_scanner_clear (SbxCutScanner *self)
+{
+  if (self->line != NULL)
+    g_string_free (self->line, TRUE);
+  memset (self, 0, sizeof *self);
+}
