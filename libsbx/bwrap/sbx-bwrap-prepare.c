@@ -191,7 +191,6 @@ prepare_profile (const SbxBwrapOpening  *opening,
                  GError                **error)
 {
   g_autoptr(SbxBwrapProfile) profile = NULL;
-  g_autoptr(SbxReach) base = NULL;
   g_autofree char *worktree = NULL;
   g_autofree char *cwd = NULL;
 
