@@ -59,6 +59,8 @@ void        test_kill_children         (void);
 /* Whether such a process exists, zombies included. */
 gboolean    test_process_exists        (GPid             pid);
 
+void        test_wait_for_exit         (GPid             pid);
+
 /* Runs what is ready. */
 void        test_run_ready             (void);
 /* Runs the loop for that long. */

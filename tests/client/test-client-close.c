@@ -245,7 +245,7 @@ test_dropped (void)
       test_run_ready ();
       g_signal_handlers_disconnect_by_data (self->client, self);
       g_clear_object (&self->client);
-      test_wait_for (!test_process_exists (pid));
+      test_wait_for_exit (pid);
     }
 }
 

@@ -112,6 +112,7 @@ start (Child       *child,
   if (child->pid == 0)
     become (child, input != NULL ? in[0] : null_fd, captured ? out[1] : null_fd,
             captured ? err[1] : null_fd, report[1], request, cwd);
+  setpgid (child->pid, child->pid);
   close (report[1]);
   close (null_fd);
   if (input != NULL)
