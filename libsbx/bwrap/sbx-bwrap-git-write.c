@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,10 +26,11 @@
 
 #define MAX_CONFIG (1024 * 1024)
 #define MAX_PACKED (256 * 1024 * 1024)
-#define LOCK_TRIES 300
+#define LOCK_TRIES 100
 #define LOCK_PAUSE_US 10000
 #define MAKE_TRIES 16
 
+/* Into an entry, which is removed as a whole. */
 static gboolean
 put (int          dir_fd,
      const char  *name,
@@ -40,6 +42,50 @@ put (int          dir_fd,
   return _sbx_write_staged (dir_fd, name, bytes, 0644, error);
 }
 
+static gboolean
+write_text (int         fd,
+            const char *text)
+{
+  gsize left = strlen (text);
+
+  while (left > 0)
+    {
+      const gssize n = write (fd, text, left);
+
+      if (n < 0 && errno != EINTR)
+        return FALSE;
+
+      left -= (gsize) MAX (n, 0);
+      text += MAX (n, 0);
+    }
+
+  return TRUE;
+}
+
+/* Everywhere else what a killed process leaves must be found by its name: so @staging is one that
+ * whoever removes the branch knows. */
+static gboolean
+replace (int          dir_fd,
+         const char  *staging,
+         const char  *name,
+         const char  *text,
+         mode_t       mode,
+         GError     **error)
+{
+  sbx_autofd int fd = openat (dir_fd, staging,
+                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+  if (fd >= 0 && write_text (fd, text) && fchmod (fd, mode) == 0 && fsync (fd) == 0 &&
+      renameat (dir_fd, staging, dir_fd, name) == 0)
+    return TRUE;
+
+  _sbx_path_error (error, errno, name, _("It could not be written in the repository"));
+  if (fd >= 0)
+    unlinkat (dir_fd, staging, 0);
+
+  return FALSE;
+}
+
 gboolean
 _sbx_bwrap_git_make_branch (int          common_fd,
                             const char  *branch,
@@ -47,9 +93,10 @@ _sbx_bwrap_git_make_branch (int          common_fd,
                             GError     **error)
 {
   g_autofree char *line = g_strconcat (commit, "\n", NULL);
+  g_autofree char *lock_name = g_strconcat (branch, ".lock", NULL);
   sbx_autofd int fd = _sbx_make_dirs_beneath (common_fd, "refs/heads", 0755, error);
 
-  return fd >= 0 && put (fd, branch, line, error);
+  return fd >= 0 && replace (fd, lock_name, branch, line, 0644, error);
 }
 
 /* Another session's last entry may take the directory around all entries away with it. */
@@ -151,21 +198,62 @@ read_and_filter (int            common_fd,
   return filter (text, branch);
 }
 
+/* Who made a lock is written in it, from the first moment on: it has its name when it is whole. FALSE
+ * with errno. */
+static gboolean
+make_lock (int         common_fd,
+           const char *lock_name,
+           const char *branch)
+{
+  g_autofree char *path = NULL;
+  sbx_autofd int fd = openat (common_fd, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644);
+
+  if (fd >= 0)
+    {
+      path = g_strdup_printf ("/proc/self/fd/%d", fd);
+
+      return write_text (fd, branch) &&
+             linkat (AT_FDCWD, path, common_fd, lock_name, AT_SYMLINK_FOLLOW) == 0;
+    }
+
+  /* Not every file system has files without a name. */
+  fd = openat (common_fd, lock_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+  return fd >= 0 && write_text (fd, branch);
+}
+
+/* The owner of a branch is who removes it now: one before it was killed. */
+static gboolean
+is_own_lock (int         common_fd,
+             const char *lock_name,
+             const char *branch)
+{
+  g_autoptr(GBytes) bytes = _sbx_read_beneath (common_fd, lock_name, strlen (branch), NULL, NULL);
+
+  return bytes != NULL && g_bytes_get_size (bytes) == strlen (branch) &&
+         memcmp (g_bytes_get_data (bytes, NULL), branch, strlen (branch)) == 0;
+}
+
 /* Git's own lock: a file that is made new. */
 static gboolean
 take_lock (int            common_fd,
            const char    *lock_name,
+           const char    *branch,
            GCancellable  *cancellable,
            GError       **error)
 {
   for (guint i = 0; i < LOCK_TRIES; i++)
     {
-      sbx_autofd int fd = openat (common_fd, lock_name,
-                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+      int errsv;
 
-      if (fd >= 0)
+      if (make_lock (common_fd, lock_name, branch))
         return TRUE;
-      if (errno != EEXIST || g_cancellable_is_cancelled (cancellable))
+
+      errsv = errno;
+      if (is_own_lock (common_fd, lock_name, branch))
+        return TRUE;
+
+      if (errsv != EEXIST || g_cancellable_is_cancelled (cancellable))
         break;
 
       g_usleep (LOCK_PAUSE_US);
@@ -173,8 +261,8 @@ take_lock (int            common_fd,
 
   if (!g_cancellable_set_error_if_cancelled (cancellable, error))
     g_set_error (error, SBX_ERROR, SBX_ERROR_BUSY,
-                 _("“%s” in the repository cannot be had: %s. If no git runs there, remove it"),
-                 lock_name, g_strerror (errno));
+                 _("“%s” is in the way in the repository; if no git runs there, remove it"),
+                 lock_name);
 
   return FALSE;
 }
@@ -189,30 +277,27 @@ rewrite_locked (int            common_fd,
                 GError       **error)
 {
   g_autofree char *lock_name = g_strconcat (name, ".lock", NULL);
+  g_autofree char *staging = g_strconcat (name, ".", branch, NULL);
   g_autofree char *text = NULL;
   g_autoptr(GError) reason = NULL;
-  gboolean ok = TRUE;
   struct stat st;
 
+  unlinkat (common_fd, staging, 0);
   text = read_and_filter (common_fd, name, max_size, filter, branch, cancellable, &reason);
-  if (text != NULL && take_lock (common_fd, lock_name, cancellable, &reason))
+  if ((text != NULL || is_own_lock (common_fd, lock_name, branch)) &&
+      take_lock (common_fd, lock_name, branch, cancellable, &reason))
     {
-      g_autoptr(GBytes) bytes = NULL;
-
       /* It may have changed until it was locked. */
       g_free (text);
       text = read_and_filter (common_fd, name, max_size, filter, branch, cancellable, &reason);
       if (text != NULL && fstatat (common_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        {
-          bytes = g_bytes_new (text, strlen (text));
-          ok = _sbx_write_staged (common_fd, name, bytes, st.st_mode & 0777, &reason);
-        }
+        replace (common_fd, staging, name, text, st.st_mode & 0777, &reason);
 
       unlinkat (common_fd, lock_name, 0);
     }
 
   if (reason == NULL)
-    return ok;
+    return TRUE;
 
   g_propagate_error (error, g_steal_pointer (&reason));
   return FALSE;

@@ -103,6 +103,53 @@ test_packed (void)
   g_assert_cmpstr (after, ==, before);
 }
 
+/* Another git's lock is waited for, and then respected; one of a clean-up that was killed is taken
+ * over, and what it had half written goes. */
+static void
+test_locks (void)
+{
+  g_autoptr(Place) place = place_new ();
+  g_autoptr(SbxSession) session = NULL;
+  g_autoptr(GError) error = NULL;
+  g_autofree char *branch = NULL;
+  g_autofree char *script = NULL;
+  g_autofree char *before = NULL;
+  g_autofree char *after = NULL;
+  g_auto(GStrv) removed = NULL;
+
+  do_on_host (place->project, MAKE_REPOSITORY "git pack-refs --all");
+  before = take_picture (place->project);
+  session = open_profile (place, place->project, "worktree", NULL);
+  branch = branch_of (session);
+  g_free (inside (session, "git pack-refs --all"));
+  do_on_host (place->project, "grep -q sbx- .git/packed-refs; touch .git/packed-refs.lock");
+  g_assert_false (sbx_session_close (session, NULL, &error));
+  g_assert_error (error, SBX_ERROR, SBX_ERROR_BUSY);
+  g_assert_nonnull (strstr (error->message, "packed-refs.lock"));
+  g_clear_error (&error);
+  g_clear_object (&session);
+  g_assert_cmpuint (count_sessions (place->data), ==, 1);
+
+  /* The session is its owner's until that has let go of it, which may take a moment. */
+  while (error == NULL)
+    {
+      removed = sbx_bwrap_provider_clean (place->provider, FALSE, NULL, &error);
+      g_clear_pointer (&removed, g_strfreev);
+    }
+  g_assert_error (error, SBX_ERROR, SBX_ERROR_BUSY);
+  g_clear_error (&error);
+
+  script = g_strdup_printf ("printf %s > .git/packed-refs.lock; echo half > .git/packed-refs.%s; "
+                            "echo half > .git/config.%s; echo half > .git/refs/heads/%s.lock",
+                            branch, branch, branch, branch);
+  do_on_host (place->project, script);
+  removed = sbx_bwrap_provider_clean (place->provider, FALSE, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_strv_length (removed), ==, 1);
+  after = take_picture (place->project);
+  g_assert_cmpstr (after, ==, before);
+}
+
 static void
 test_detached (void)
 {
@@ -523,6 +570,7 @@ main (int   argc,
 
   g_test_add_func ("/worktree/open", test_open);
   g_test_add_func ("/worktree/packed", test_packed);
+  g_test_add_func ("/worktree/locks", test_locks);
   g_test_add_func ("/worktree/detached", test_detached);
   g_test_add_func ("/worktree/cwd", test_cwd);
   g_test_add_func ("/worktree/refused", test_refused);
