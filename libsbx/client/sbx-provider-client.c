@@ -54,8 +54,8 @@
  *
  * A client belongs to the thread-default [struct@GLib.MainContext] that it was made in. Sessions
  * and calls in flight keep it alive. One that is dropped ends its provider: its input ends, and
- * soon after that its process group. [method@ProviderClient.close_async] is the better way, which
- * tells how that went.
+ * soon after that its process and all that is in its process session.
+ * [method@ProviderClient.close_async] is the better way, which tells how that went.
  *
  * ## Trust
  *
