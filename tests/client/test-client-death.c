@@ -111,10 +111,7 @@ die (const char *moment,
       g_autoptr(SbxSession) session = NULL;
       g_autoptr(GError) error = NULL;
       g_autofree char *there = g_build_filename (self->workspace, "there", NULL);
-      const gboolean answered = g_str_equal (moment, "die-after") ||
-                                /* It has said that the command was started, which is all. */
-                                (g_str_equal (moment, "die-during") &&
-                                 g_str_equal (methods[i], "spawn"));
+      const gboolean answered = g_str_equal (moment, "die-after");
 
       g_test_message ("%s", options);
       g_assert_true (g_file_set_contents (there, "x", 1, NULL));

@@ -138,7 +138,7 @@ test_fault (gconstpointer data)
   g_autoptr(GError) error = NULL;
 
   /* After that, a call that lost its answer is over. */
-  sbx_provider_client_set_grace (self->client, 300);
+  sbx_provider_client_set_grace (self->client, 150);
   result = sbx_session_exec (session, command, NULL, &error);
   if (fault->code == PASSES)
     {

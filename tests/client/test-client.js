@@ -8,7 +8,7 @@ import Sbx from 'gi://Sbx?version=1';
 
 import {assert, assertEqual, assertFails, run, until} from '../introspection/tap.js';
 
-Gio._promisify(Sbx.Provider.prototype, 'open_async', 'open_finish');
+Gio._promisify(Sbx.ProviderClient.prototype, 'open_async', 'open_finish');
 Gio._promisify(Sbx.ProviderClient.prototype, 'close_async', 'close_finish');
 Gio._promisify(Sbx.ProviderClient.prototype, 'start_async', 'start_finish');
 Gio._promisify(Sbx.ExecutionEnvironment.prototype, 'close_async', 'close_finish');
