@@ -16,7 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BUFFER_SIZE (256 * 1024)
+/* Who gives as much at once has more of it. */
+#define MUCH (48 * 1024)
 
 /* Bytes that one turn of the main loop may read. */
 #define TURN (1024 * 1024)
@@ -33,6 +34,7 @@ struct _SbxWireReader
   SbxWireEndFunc    end_func;
   gpointer          user_data;
 
+  /* NULL while nothing is in it. */
   guint8           *buffer;
   gsize             at;
   gsize             end;
@@ -53,7 +55,7 @@ static void
 reader_destroy (SbxWireReader *self)
 {
   _sbx_wire_lifter_clear (&self->lifter);
-  g_free (self->buffer);
+  _sbx_wire_buffer_give_back (self->buffer);
   g_free (self);
 }
 
@@ -145,14 +147,14 @@ take_end (SbxWireReader *self)
 static gsize
 fill_buffer (SbxWireReader *self)
 {
-  gsize size = BUFFER_SIZE;
+  gsize size = SBX_WIRE_BUFFER_SIZE;
   gssize n;
 
   if (self->finishing)
     size = MIN (size, self->rest);
 
   if (self->buffer == NULL)
-    self->buffer = g_malloc (BUFFER_SIZE);
+    self->buffer = _sbx_wire_buffer_take ();
 
   do
     n = size > 0 ? read (self->fd.fd, self->buffer, size) : 0;
@@ -163,6 +165,8 @@ fill_buffer (SbxWireReader *self)
       self->at = 0;
       self->end = (gsize) n;
       self->rest -= self->finishing ? (gsize) n : 0;
+      if (n >= MUCH)
+        _sbx_wire_fd_grow (&self->fd);
       return (gsize) n;
     }
 
@@ -204,12 +208,15 @@ reader_ready_cb (gpointer user_data)
 
       take_buffer (self);
 
-      if (n > 0 && n < BUFFER_SIZE && !self->finishing)
+      if (n > 0 && n < SBX_WIRE_BUFFER_SIZE && !self->finishing)
         break;
     }
 
   if (is_running (self))
     _sbx_wire_source_set_ready (self->source, self->at < self->end || self->finishing);
+
+  if (self->at == self->end)
+    _sbx_wire_buffer_give_back (g_steal_pointer (&self->buffer));
 
   end_call (self);
 }

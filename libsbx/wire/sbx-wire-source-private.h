@@ -37,15 +37,27 @@ void           _sbx_wire_source_set_ready (SbxWireSource     *self,
 /* A descriptor that is to be read or written without waiting. */
 typedef struct
 {
-  int fd;
-  int flags;    /* as they were */
+  int      fd;
+  int      flags;     /* as they were */
+  gboolean grown;
 } SbxWireFd;
 
-/* Takes @fd; makes a pipe as large as the system lets us. */
+/* Takes @fd. */
 void           _sbx_wire_fd_init          (SbxWireFd         *self,
                                            int                fd);
 
 /* Gives it its flags again, for others may have it too, and closes it. */
 void           _sbx_wire_fd_close         (SbxWireFd         *self);
+
+/* Makes a pipe larger, the first time, if that may be. Only for those that need it: a user has so
+ * many pages for all pipes, and who has none left gets pipes of two. */
+gboolean       _sbx_wire_fd_grow          (SbxWireFd         *self);
+
+/* Room to read into and to write from, of which a thread needs little at a time, however many
+ * readers and writers it has. */
+#define SBX_WIRE_BUFFER_SIZE (256 * 1024)
+
+gpointer       _sbx_wire_buffer_take      (void);
+void           _sbx_wire_buffer_give_back (gpointer           buffer);
 
 G_END_DECLS

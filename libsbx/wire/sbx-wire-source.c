@@ -11,6 +11,9 @@
 
 #define PIPE_SIZE (1024 * 1024)
 
+/* One to read into, and one to write from while that is read. */
+#define N_SPARES 2
+
 struct _SbxWireSource
 {
   GSource            source;
@@ -110,9 +113,7 @@ _sbx_wire_fd_init (SbxWireFd *self,
   if (self->flags >= 0 && (self->flags & O_NONBLOCK) == 0)
     fcntl (fd, F_SETFL, self->flags | O_NONBLOCK);
 
-  /* Not of a pipe, or more than an ordinary user may have in all: then as it is. */
-  if (fcntl (fd, F_GETPIPE_SZ) < PIPE_SIZE)
-    fcntl (fd, F_SETPIPE_SZ, PIPE_SIZE);
+  self->grown = FALSE;
 }
 
 void
@@ -126,4 +127,68 @@ _sbx_wire_fd_close (SbxWireFd *self)
 
   close (self->fd);
   self->fd = -1;
+}
+
+gboolean
+_sbx_wire_fd_grow (SbxWireFd *self)
+{
+  int size;
+
+  if (self->grown)
+    return FALSE;
+
+  self->grown = TRUE;
+  size = fcntl (self->fd, F_GETPIPE_SZ);
+
+  return size > 0 && size < PIPE_SIZE && fcntl (self->fd, F_SETPIPE_SZ, PIPE_SIZE) >= 0;
+}
+
+static void
+spares_free (gpointer data)
+{
+  gpointer *spares = data;
+
+  for (gsize i = 0; i < N_SPARES; i++)
+    g_free (spares[i]);
+
+  g_free (spares);
+}
+
+/* Buffers of this thread that nobody uses. */
+static GPrivate all_spares = G_PRIVATE_INIT (spares_free);
+
+gpointer
+_sbx_wire_buffer_take (void)
+{
+  gpointer *spares = g_private_get (&all_spares);
+
+  for (gsize i = 0; spares != NULL && i < N_SPARES; i++)
+    if (spares[i] != NULL)
+      return g_steal_pointer (&spares[i]);
+
+  return g_malloc (SBX_WIRE_BUFFER_SIZE);
+}
+
+void
+_sbx_wire_buffer_give_back (gpointer buffer)
+{
+  gpointer *spares = g_private_get (&all_spares);
+
+  if (buffer == NULL)
+    return;
+
+  if (spares == NULL)
+    {
+      spares = g_new0 (gpointer, N_SPARES);
+      g_private_set (&all_spares, spares);
+    }
+
+  for (gsize i = 0; i < N_SPARES; i++)
+    if (spares[i] == NULL)
+      {
+        spares[i] = buffer;
+        return;
+      }
+
+  g_free (buffer);
 }

@@ -14,7 +14,9 @@
 #include <glib/gi18n-lib.h>
 #include <unistd.h>
 
+/* Of a buffer, what is encoded at a time: it is to be written while it is in the cache. */
 #define BLOCK_SIZE (64 * 1024)
+G_STATIC_ASSERT (BLOCK_SIZE <= SBX_WIRE_BUFFER_SIZE);
 
 /* Bytes that one turn of the main loop, or one message that is pushed, may write. */
 #define TURN (1024 * 1024)
@@ -44,7 +46,7 @@ struct _SbxWireWriter
   guint64            written;
   gsize              waiting;
 
-  /* What is to be written next, of which the first @block_at bytes were. */
+  /* What is to be written next, of which the first @block_at bytes were; or NULL. */
   char              *block;
   gsize              block_at;
   gsize              block_end;
@@ -71,7 +73,7 @@ static void
 writer_destroy (SbxWireWriter *self)
 {
   g_clear_error (&self->error);
-  g_free (self->block);
+  _sbx_wire_buffer_give_back (self->block);
   g_free (self);
 }
 
@@ -105,7 +107,7 @@ static void
 fill_block (SbxWireWriter *self)
 {
   if (self->block == NULL)
-    self->block = g_malloc (BLOCK_SIZE);
+    self->block = _sbx_wire_buffer_take ();
 
   self->block_at = self->block_end = 0;
 
@@ -177,6 +179,10 @@ write_out (SbxWireWriter *self)
       if (n < 0 && errno == EINTR)
         continue;
 
+      /* Once there may be more room for what is much. */
+      if (n < 0 && errno == EAGAIN && self->waiting >= BLOCK_SIZE && _sbx_wire_fd_grow (&self->fd))
+        continue;
+
       if (n < 0 && errno == EAGAIN)
         break;
 
@@ -194,6 +200,9 @@ write_out (SbxWireWriter *self)
     }
 
   trim_block (self);
+  if (self->block_at == self->block_end)
+    _sbx_wire_buffer_give_back (g_steal_pointer (&self->block));
+
   return TRUE;
 }
 

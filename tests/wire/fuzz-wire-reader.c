@@ -49,7 +49,7 @@ get_root (SbxWireLine *line)
   return json_node_init_object (root, _sbx_wire_line_get_object (line));
 }
 
-/* With all that was lifted out of it put back, a line says what the gate reads in the whole text. */
+/* When all that was lifted out is put back, a line says what the gate reads in the whole text. */
 static void
 check_line (SbxWireLine *line,
             GBytes      *text)
