@@ -40,6 +40,17 @@ end_cb (gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
+/* A client passes on, to whoever it works for, what comes here. */
+static void
+worktree_kept_cb (SbxBwrapProvider *provider,
+                  const char       *path,
+                  const char       *branch,
+                  const char       *message,
+                  gpointer          user_data)
+{
+  fprintf (stderr, PROGRAM ": %s\n", message);
+}
+
 static int
 serve (void)
 {
@@ -53,6 +64,7 @@ serve (void)
     g_unix_signal_add (ends[i], end_cb, cancellable);
 
   provider = sbx_bwrap_provider_new ();
+  g_signal_connect (provider, "worktree-kept", G_CALLBACK (worktree_kept_cb), NULL);
   server = sbx_provider_server_new_for_stdio (SBX_PROVIDER (provider), &error);
   if (server != NULL)
     {

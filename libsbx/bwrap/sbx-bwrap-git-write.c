@@ -198,8 +198,8 @@ read_and_filter (int            common_fd,
   return filter (text, branch);
 }
 
-/* Who made a lock is written in it, from the first moment on: it has its name when it is whole. FALSE
- * with errno. */
+/* Who made a lock is written in it, from the first moment on: it gets its name when it is whole.
+ * FALSE with errno. */
 static gboolean
 make_lock (int         common_fd,
            const char *lock_name,

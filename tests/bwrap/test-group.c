@@ -100,6 +100,8 @@ owner_start (Owner      *self,
   self->pid = fork ();
   if (self->pid == 0)
     {
+      /* A test that fails leaves nobody behind. */
+      prctl (PR_SET_PDEATHSIG, SIGKILL);
       dup2 (fds[1], 1);
       execl (self_path, self_path, "--owner", place->root, profile, group, number, NULL);
       _exit (99);
@@ -333,7 +335,9 @@ test_F10 (void)
   /* %NULL is the bystander. */
   const char *pids[] = { NULL, NULL, NULL, "-1", "0", "1", "99999999999999999999", "x" };
 
-  bystander = g_subprocess_new (G_SUBPROCESS_FLAGS_NONE, &error, "sleep", "600", NULL);
+  bystander = g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_SILENCE |
+                                G_SUBPROCESS_FLAGS_STDERR_SILENCE,
+                                &error, "sleep", "600", NULL);
   g_assert_no_error (error);
   owner_start (&owner, place, "default", GROUP, 1);
   record = find_record (place);
@@ -348,8 +352,8 @@ test_F10 (void)
       g_autofree char *forged = NULL;
       guint count = 0;
 
-      forged = g_strdup_printf ("%s %s %s\n", i == 0 ? "x" : fields[0], pids[i] != NULL ? pids[i] : pid,
-                                i == 2 ? "1" : fields[2]);
+      forged = g_strdup_printf ("%s %s %s\n", i == 0 ? "x" : fields[0],
+                                pids[i] != NULL ? pids[i] : pid, i == 2 ? "1" : fields[2]);
       cancellable = g_cancellable_new ();
       g_file_set_contents (record, forged, -1, &error);
       g_assert_no_error (error);
@@ -383,8 +387,8 @@ typedef struct
   Place        *place;
   GMainContext *context;
   SbxSession   *session;
-  gint          opened;
-  gint          stop;
+  int           opened;
+  int           stop;
 } Worker;
 
 static gpointer

@@ -68,7 +68,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Ground, ground_clear)
   "git config core.alternateRefsCommand \"$(trap_ alternates true)\"\n" \
   "git config credential.helper \"!$(trap_ credential true)\"\n" \
   "git config gpg.program \"$(trap_ gpg true)\"\n" \
-  "printf '[filter \"one\"]\\n\\trequired = false\\n[alias]\\n\\tincluded = \"!touch %s/include\"\\n" \
+  "printf '[filter \"one\"]\\n\\trequired = false\\n[alias]\\n" \
+  "\\tincluded = \"!touch %s/include\"\\n" \
   "[core]\\n\\thooksPath = %s\\n' \"$m\" \"$PWD/.git/hooks\" > .git/more\n" \
   "git config include.path more\n" \
   "git config 'includeIf.gitdir:**.path' more\n" \
@@ -113,7 +114,8 @@ assert_sharp (Ground *ground)
 
   do_on_host (ground->place->project,
               "set +e; exec > /dev/null 2>&1; git status --short; git diff -- file; "
-              "git -c filter.two.process= worktree add -b sharp ../sharp; git add -A; git reset -q; git read-tree HEAD; "
+              "git -c filter.two.process= worktree add -b sharp ../sharp; git add -A; "
+              "git reset -q; git read-tree HEAD; "
               "git included; git worktree remove --force ../sharp; git branch -D sharp; true");
   sprung = list_sprung (ground);
   g_test_message ("%s", sprung);

@@ -47,8 +47,8 @@ test_open (void)
   assert_output (session, "cat file sub/deep; ls; git status --porcelain; "
                           "git branch --show-current", expected);
   assert_output (session, "echo agent > file; git commit -q -a -m second; git log --format=%s; "
-                          "echo x > new; git config a.b c 2> /dev/null || echo no", "second\nfirst\n"
-                          "no\n");
+                          "echo x > new; git config a.b c 2> /dev/null || echo no",
+                 "second\nfirst\nno\n");
 
   /* What is done in there is the repository's, and the user's own tree is nowhere to be seen. */
   g_clear_pointer (&expected, g_free);
@@ -355,15 +355,64 @@ write_keeping_profiles (void)
                                             "\"when-changed\", \"carry-changes\": true}");
 }
 
+typedef struct
+{
+  const char *profile;
+  const char *work;
+  gboolean    stays;
+} Work;
+
+/* The commands that were named show and drop it. */
+static void
+drop_kept (Place      *place,
+           SbxSession *session,
+           Kept       *kept)
+{
+  g_autofree char *see = find_command (kept->message, "To see them:");
+  g_autofree char *drop = find_command (kept->message, "To drop it:");
+  g_autofree char *branch = branch_of (session);
+
+  g_assert_cmpstr (kept->path, ==, sbx_session_get_cwd (session));
+  g_assert_cmpstr (kept->branch, ==, branch);
+  do_on_host ("/", see);
+  do_on_host ("/", drop);
+  do_on_host (place->project, "test -z \"$(git branch --list 'sbx-*')\"; "
+                              "test $(git worktree list | wc -l) = 1");
+}
+
+static void
+do_work (const Work *work)
+{
+  g_autoptr(Place) place = place_new ();
+  g_autoptr(SbxSession) session = NULL;
+  g_autofree char *before = NULL;
+  g_autofree char *after = NULL;
+  g_auto(Kept) kept = { 0 };
+
+  g_test_message ("%s: %s", work->profile, work->work);
+  do_on_host (place->project, MAKE_REPOSITORY "echo draft > file; echo mine > untracked");
+  before = take_picture (place->project);
+  g_signal_connect (place->provider, "worktree-kept", G_CALLBACK (kept_cb), &kept);
+  session = open_profile (place, place->project, work->profile, NULL);
+  g_free (inside (session, work->work));
+  close_session (session);
+
+  g_assert_cmpuint (kept.n, ==, work->stays ? 1 : 0);
+  g_assert_cmpuint (count_worktrees (place->data), ==, kept.n);
+  g_assert_true (g_file_test (sbx_session_get_cwd (session), G_FILE_TEST_EXISTS) == work->stays);
+  if (work->stays)
+    drop_kept (place, session, &kept);
+
+  g_assert_cmpuint (count_worktrees (place->data), ==, 0);
+  after = take_picture (place->project);
+  if (!work->stays)
+    g_assert_cmpstr (after, ==, before);
+}
+
 static void
 test_keep (void)
 {
-  static const struct
-  {
-    const char *profile;
-    const char *work;
-    gboolean    stays;
-  } cases[] = {
+  static const Work cases[] = {
     { "keep", "true", FALSE },
     { "keep", "touch file; git status; echo x > y.o", FALSE },
     { "keep", "echo x > file; git add file; git reset -q --hard", FALSE },
@@ -382,44 +431,7 @@ test_keep (void)
   write_keeping_profiles ();
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autoptr(Place) place = place_new ();
-      g_autoptr(SbxSession) session = NULL;
-      g_autofree char *before = NULL;
-      g_autofree char *after = NULL;
-      g_auto(Kept) kept = { 0 };
-
-      g_test_message ("%s: %s", cases[i].profile, cases[i].work);
-      do_on_host (place->project, MAKE_REPOSITORY "echo draft > file; echo mine > untracked");
-      before = take_picture (place->project);
-      g_signal_connect (place->provider, "worktree-kept", G_CALLBACK (kept_cb), &kept);
-      session = open_profile (place, place->project, cases[i].profile, NULL);
-      g_free (inside (session, cases[i].work));
-      close_session (session);
-
-      g_assert_cmpuint (kept.n, ==, cases[i].stays ? 1 : 0);
-      g_assert_cmpuint (count_worktrees (place->data), ==, kept.n);
-      g_assert_true (g_file_test (sbx_session_get_cwd (session), G_FILE_TEST_EXISTS) ==
-                     cases[i].stays);
-      if (cases[i].stays)
-        {
-          g_autofree char *see = find_command (kept.message, "To see them:");
-          g_autofree char *drop = find_command (kept.message, "To drop it:");
-          g_autofree char *branch = branch_of (session);
-
-          g_assert_cmpstr (kept.path, ==, sbx_session_get_cwd (session));
-          g_assert_cmpstr (kept.branch, ==, branch);
-          do_on_host ("/", see);
-          do_on_host ("/", drop);
-          do_on_host (place->project, "test -z \"$(git branch --list 'sbx-*')\"; "
-                                      "test $(git worktree list | wc -l) = 1");
-        }
-
-      g_assert_cmpuint (count_worktrees (place->data), ==, 0);
-      after = take_picture (place->project);
-      if (!cases[i].stays)
-        g_assert_cmpstr (after, ==, before);
-    }
+    do_work (&cases[i]);
 }
 
 static void

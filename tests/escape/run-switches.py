@@ -30,6 +30,7 @@ ROWS = {
     "T4": ["escape"],
     "T5": ["escape"],
     "T7": ["escape"],
+    "T8": ["beside"],
     "T11": ["escape"],
     "T12": ["escape"],
     "T13": ["escape"],
@@ -40,9 +41,17 @@ ROWS = {
     "T22": ["escape"],
     "T28": ["escape"],
     "T29": ["escape"],
+    "F2": ["beside"],
+    "F10": ["beside"],
     "F12": ["escape"],
 }
-BESIDE = {"T15": "/json/depth", "T20": "/init/hostile/"}
+BESIDE = {
+    "T8": "/worktree/traps/",
+    "T15": "/json/depth",
+    "T20": "/init/hostile/",
+    "F2": "/profile/trust",
+    "F10": "/group/F10",
+}
 TIMEOUT_S = 240
 SWITCH = re.compile(r"SBX_PROTECTS \((\w+)\)")
 REASON = re.compile(r"^(?:# |Bail out! )*((?:ERROR|FATAL|AssertionError|It did not).*)")
