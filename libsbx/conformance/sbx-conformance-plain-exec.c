@@ -181,33 +181,18 @@ static void
 check_live_output (SbxTrial *trial)
 {
   g_autofree char *params = _sbx_seen_params (trial, "echo first; sleep 1; echo second", "");
-  g_autofree char *id = g_strdup_printf ("req_%" G_GUINT64_FORMAT, ++trial->last_id);
-  g_autofree char *line = g_strdup_printf ("{\"id\":\"%s\",\"method\":\"exec\",\"params\":%s}", id,
-                                           params);
-  const gint64 deadline = _sbx_trial_deadline (trial);
-  gint64 seen = 0;
+  g_auto(SbxReply) reply = { NULL };
+  SbxReply *replies[] = { &reply, NULL };
+  gint64 seen;
 
-  _sbx_trial_send_line (trial, line);
-  for (;;)
-    {
-      g_autoptr(JsonNode) node = _sbx_trial_receive_any (trial, deadline);
-      JsonObject *event;
-      const char *type = NULL;
+  if (!_sbx_trial_begin (trial, &reply, "exec", "%s", params) ||
+      _sbx_trial_wait_event (trial, replies, &reply, "stdout") == NULL)
+    return;
 
-      if (node == NULL)
-        return;
-
-      if (_sbx_json_object_get_object (json_node_get_object (node), "event", &event)
-          != SBX_JSON_PRESENT)
-        break;
-
-      _sbx_json_object_get_string (event, "type", &type);
-      if (g_strcmp0 (type, "stdout") == 0 && seen == 0)
-        seen = g_get_monotonic_time ();
-    }
-
-  _sbx_trial_expect (trial, seen != 0 && g_get_monotonic_time () - seen > 500 * 1000,
-                     "an event with the output as soon as it is written, not at the end");
+  seen = g_get_monotonic_time ();
+  if (_sbx_trial_finish (trial, replies, &reply))
+    _sbx_trial_expect (trial, reply.time - seen > 500 * 1000,
+                       "an event with the output as soon as it is written, not at the end");
 }
 
 static void

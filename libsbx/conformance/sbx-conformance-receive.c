@@ -66,6 +66,7 @@ fail_for (SbxTrial       *self,
   switch (outcome)
     {
     case SBX_PEER_TIMED_OUT:
+      self->silent = TRUE;
       return _sbx_trial_fail (self, "expected an answer within %u ms", self->plan->timeout_ms);
 
     case SBX_PEER_ENDED:
@@ -115,19 +116,6 @@ receive (SbxTrial  *self,
   _sbx_trial_fail (self, "expected an answer, not a flood of lines that are no JSON objects");
 
   return NULL;
-}
-
-JsonNode *
-_sbx_trial_receive_any (SbxTrial *self,
-                        gint64    deadline)
-{
-  g_autoptr(GBytes) line = NULL;
-  JsonNode *node = receive (self, deadline, &line);
-
-  if (node != NULL)
-    set_received (self, line);
-
-  return node;
 }
 
 /* An absent result and a null one are {}, as is one that is no object: all that is read of it is

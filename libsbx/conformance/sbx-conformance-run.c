@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define CLEAN_UP_MS 3000
+#define MAX_SILENT 8
 
 const SbxCheckEntry * const _sbx_check_tables[] = {
   _sbx_checks_plain,
@@ -166,6 +167,15 @@ run_check (SbxTrial            *trial,
 {
   _sbx_trial_reset (trial);
 
+  /* Who says nothing is waited for long enough with these. */
+  if (trial->n_silent >= MAX_SILENT)
+    {
+      _sbx_trial_fail (trial, "was not tried: the provider did not answer in the %d checks before",
+                       MAX_SILENT);
+      return make_check (trial, entry);
+    }
+
+  trial->silent = FALSE;
   if (prepare (trial, entry, claimed))
     {
       g_clear_pointer (&trial->sent, g_bytes_unref);
@@ -175,6 +185,7 @@ run_check (SbxTrial            *trial,
       if (trial->problem != NULL || (entry->flags & SBX_CHECK_SPOILS))
         trial->spoilt = TRUE;
     }
+  trial->n_silent = trial->silent ? trial->n_silent + 1 : 0;
 
   return make_check (trial, entry);
 }

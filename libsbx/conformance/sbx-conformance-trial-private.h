@@ -39,6 +39,8 @@ typedef struct
   GStrv      features;
   guint64    last_id;
   gboolean   spoilt;          /* the provider is not fit for a further check */
+  gboolean   silent;          /* in this check it did not answer in time */
+  guint      n_silent;        /* checks in a row in which it did not */
 
   /* Of the check. */
   char      *problem;         /* failed */
@@ -122,9 +124,6 @@ char       *_sbx_trial_send           (SbxTrial        *self,
                                        const char      *format,
                                        ...) G_GNUC_PRINTF (3, 4);
 
-/* The next message of any id, as an object; lines that are no objects are counted as strays. */
-JsonNode   *_sbx_trial_receive_any    (SbxTrial        *self,
-                                       gint64           deadline);
 /* The final reply to @id. Messages for other ids are counted as strays. */
 gboolean    _sbx_trial_receive        (SbxTrial        *self,
                                        const char      *id,

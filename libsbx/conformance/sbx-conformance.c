@@ -8,7 +8,7 @@
 
 #include "conformance/sbx-conformance-check-private.h"
 #include "conformance/sbx-conformance-run-private.h"
-#include "core/sbx-error.h"
+#include "core/sbx-library-private.h"
 #include "core/sbx-sync-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -186,6 +186,8 @@ sbx_conformance_finalize (GObject *object)
 static void
 sbx_conformance_class_init (SbxConformanceClass *klass)
 {
+  _sbx_library_init ();
+
   G_OBJECT_CLASS (klass)->finalize = sbx_conformance_finalize;
 
   /**

@@ -9,6 +9,7 @@
 #include "conformance/sbx-conversation-cut-private.h"
 #include "conformance/sbx-conversation-private.h"
 #include "core/sbx-error.h"
+#include "core/sbx-library-private.h"
 #include "files/sbx-open-private.h"
 #include "json/sbx-json-private.h"
 
@@ -88,6 +89,8 @@ sbx_conversation_finalize (GObject *object)
 static void
 sbx_conversation_class_init (SbxConversationClass *klass)
 {
+  _sbx_library_init ();
+
   G_OBJECT_CLASS (klass)->finalize = sbx_conversation_finalize;
 }
 
