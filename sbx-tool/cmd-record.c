@@ -235,8 +235,8 @@ start_provider (GError **error)
   return session.provider != NULL;
 }
 
-/* Our standard output through a description of our own, so that a write that cannot wait need not be
- * small. Not for reading as well: then it would never be seen that the client is gone. */
+/* Our standard output through a description of our own, so that a write that cannot wait need not
+ * be small. Not for reading as well: then it would never be seen that the client is gone. */
 static int
 open_output (void)
 {

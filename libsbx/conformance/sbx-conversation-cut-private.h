@@ -56,8 +56,6 @@ char       *_sbx_cut_mask            (const char      *text,
                                       gsize            size);
 GBytes     *_sbx_cut_unmask          (const char      *text);
 
-/* Bytes that all markers in @node stand for, as text; G_MAXSIZE for more than can be. */
-gsize       _sbx_cut_measure         (JsonNode        *node);
 /* A copy that may be changed, with something of the same size in the place of every marker, as far
  * as @budget goes, which is made smaller by what was used. */
 JsonNode   *_sbx_cut_fill            (JsonNode        *node,

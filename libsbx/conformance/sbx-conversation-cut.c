@@ -84,23 +84,26 @@ is_marker (const char *text)
          || parse_marker (text, MARKER_BAD_BASE64, &number);
 }
 
-/* What only a program would call a member. */
+/* What only a program would call a member, or a variable where the user has the choice. */
 static gboolean
 is_plain_name (const char *name,
-               gboolean    known)
+               gboolean    by_user)
 {
+  const gsize length = strlen (name);
+  gsize n_checked = length;
   guint64 number;
-  gsize i;
 
   if (g_str_has_prefix (name, HIDDEN))
     return g_ascii_string_to_unsigned (name + strlen (HIDDEN), 10, 0, G_MAXUINT32, &number, NULL);
 
-  for (i = 0; name[i] != '\0' && i <= MAX_NAME; i++)
+  if (g_str_has_suffix (name, "_base64"))
+    n_checked -= strlen ("64");
+  for (gsize i = 0; i < n_checked; i++)
     if (!g_ascii_islower (name[i]) && name[i] != '_' &&
-        (!known || (!g_ascii_isalnum (name[i]) && name[i] != '-' && name[i] != '.')))
+        (!by_user || !(g_ascii_isalpha (name[i]) || (i > 0 && g_ascii_isdigit (name[i])))))
       return FALSE;
 
-  return i > 0 && i <= MAX_NAME;
+  return length > 0 && length <= MAX_NAME;
 }
 
 static JsonNode *
@@ -184,7 +187,7 @@ cut_object (JsonObject  *object,
       const Place below = { by_user ? "" : name, place->known && !by_user, 0 };
       g_autofree char *hidden = NULL;
 
-      if (!is_plain_name (name, place->known || by_user))
+      if (!is_plain_name (name, by_user))
         hidden = hide_name (object, copy, &i);
       json_object_set_member (copy, hidden != NULL ? hidden : name, cut_node (member, &below));
     }
@@ -331,37 +334,6 @@ measure_marker (const char *text,
   *size = *base64 ? _sbx_base64_encoded_size ((gsize) number) : (gsize) number;
 
   return TRUE;
-}
-
-gsize
-_sbx_cut_measure (JsonNode *node)
-{
-  gsize size = 0;
-  gboolean base64;
-  gboolean bad;
-
-  if (JSON_NODE_HOLDS_OBJECT (node))
-    {
-      JsonObjectIter iter;
-      JsonNode *member;
-
-      json_object_iter_init (&iter, json_node_get_object (node));
-      while (json_object_iter_next (&iter, NULL, &member) && size < G_MAXSIZE / 16)
-        size += _sbx_cut_measure (member);
-    }
-  else if (JSON_NODE_HOLDS_ARRAY (node))
-    {
-      JsonArray *array = json_node_get_array (node);
-
-      for (guint i = 0; i < json_array_get_length (array) && size < G_MAXSIZE / 16; i++)
-        size += _sbx_cut_measure (json_array_get_element (array, i));
-    }
-  else if (JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING)
-    {
-      measure_marker (json_node_get_string (node), &size, &base64, &bad);
-    }
-
-  return size;
 }
 
 /* What is put in the place of a marker, or a copy of @text. */

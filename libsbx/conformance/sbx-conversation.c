@@ -46,7 +46,7 @@
 
 #define MAX_RECORD (256 * 1024 * 1024)
 #define MAX_MESSAGES (1000 * 1000)
-/* What the marks of one message may stand for. */
+/* What is put in place of the markers of one message at most; the rest of them stays. */
 #define MAX_FILL (128 * 1024 * 1024)
 
 typedef struct
@@ -112,7 +112,6 @@ refuse (guint        line,
   return FALSE;
 }
 
-/* The message itself must be fit for what is made of it later. */
 static gboolean
 take_content (Message     *message,
               JsonObject  *entry,
@@ -125,22 +124,17 @@ take_content (Message     *message,
 
   if (node != NULL)
     {
-      if (_sbx_cut_measure (node) > MAX_FILL)
-        return refuse (line, _("what was cut out of it is larger than any message"), error);
-
       message->line = _sbx_json_to_bytes (node, FALSE);
       return TRUE;
     }
 
   if (_sbx_json_object_get_string (entry, "text", &text) != SBX_JSON_PRESENT)
     return refuse (line, _("it has neither “line” nor “text”"), error);
-
-  if (_sbx_json_object_get_int (entry, "text_cut_bytes", &cut) == SBX_JSON_WRONG_TYPE || cut < 0 ||
-      cut > MAX_FILL)
-    return refuse (line, _("what was cut out of it is larger than any message"), error);
+  if (_sbx_json_object_get_int (entry, "text_cut_bytes", &cut) == SBX_JSON_WRONG_TYPE || cut < 0)
+    return refuse (line, _("“text_cut_bytes” is no size"), error);
 
   message->text = g_strdup (text);
-  message->cut = (guint64) cut;
+  message->cut = (guint64) MIN (cut, MAX_FILL);
 
   return TRUE;
 }
