@@ -42,14 +42,14 @@ duplicate (int          fd,
 static gboolean
 replace_stdio (GError **error)
 {
-  const int nothing = open ("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int nothing = open ("/dev/null", O_RDWR | O_CLOEXEC);
+  const int talk = fcntl (STDERR_FILENO, F_GETFD) >= 0 ? STDERR_FILENO : nothing;
   gboolean replaced;
   int saved_errno;
 
-  replaced = nothing >= 0 && dup2 (nothing, STDIN_FILENO) >= 0 &&
-             dup2 (STDERR_FILENO, STDOUT_FILENO) >= 0;
+  replaced = nothing >= 0 && dup2 (nothing, STDIN_FILENO) >= 0 && dup2 (talk, STDOUT_FILENO) >= 0;
   saved_errno = errno;
-  if (nothing > STDIN_FILENO)
+  if (nothing > STDERR_FILENO)
     close (nothing);
 
   if (!replaced)

@@ -61,7 +61,9 @@ _sbx_server_connection_check_end (SbxServerConnection *self)
     {
       g_autoptr(SbxServerCall) shutdown = g_steal_pointer (&self->shutdown);
 
+      /* The reply to a shutdown is the last line of all: no further request is answered. */
       self->state = SBX_SERVER_FLUSHING;
+      g_clear_pointer (&self->reader, _sbx_wire_reader_free);
       if (shutdown != NULL)
         _sbx_server_call_done (shutdown);
     }

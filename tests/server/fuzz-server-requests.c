@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 /*
- * One run of a server: a session is opened, then come the lines of the input, then the end. Whatever
- * they are, the run ends, every line that the server writes is JSON, and nothing is left of it.
+ * One run of a server: a session is opened, then come the lines of the input, then the end.
+ * Whatever they are, the run ends, each line that the server writes is JSON, and nothing is left.
  */
 
 int LLVMFuzzerTestOneInput (const guint8 *data, size_t size);
