@@ -19,8 +19,9 @@
 /* Who gives as much at once has more of it. */
 #define MUCH (48 * 1024)
 
-/* Bytes that one turn of the main loop may read. */
+/* Bytes that one turn of the main loop may read, and how long it may go on to tell lines. */
 #define TURN (1024 * 1024)
+#define TURN_US (5 * 1000)
 
 /* What is read of a socket when its writer is gone. */
 #define SOCKET_REST (4 * 1024 * 1024)
@@ -84,17 +85,21 @@ tell_end (SbxWireReader *self,
   g_clear_error (&error);
 }
 
-static void
-tell_line (SbxWireReader *self)
+/* FALSE when there is no time for another. */
+static gboolean
+tell_line (SbxWireReader *self,
+           gint64         until)
 {
   g_autoptr(SbxWireLine) line = _sbx_wire_lifter_finish (&self->lifter);
 
   if (line == NULL)
-    return;
+    return TRUE;
 
   /* Whoever gets it may run the loop, and what was read already does not wake that. */
   _sbx_wire_source_set_ready (self->source, self->at < self->end || self->finishing);
   self->line_func (self, line, self->user_data);
+
+  return g_get_monotonic_time () < until;
 }
 
 /* Whether to go on: every function of the caller may have put an end to it, also by running the
@@ -105,9 +110,10 @@ is_running (SbxWireReader *self)
   return !self->freed && self->source != NULL && !self->paused;
 }
 
-/* Works through what is in the buffer. */
-static void
-take_buffer (SbxWireReader *self)
+/* Works through what is in the buffer, or as much of it as there is time for. */
+static gboolean
+take_buffer (SbxWireReader *self,
+             gint64         until)
 {
   while (is_running (self) && self->at < self->end)
     {
@@ -120,9 +126,11 @@ take_buffer (SbxWireReader *self)
         tell_end (self, g_error_new (SBX_ERROR, SBX_ERROR_TOO_LARGE,
                                      _("A line has more than %" G_GSIZE_FORMAT " bytes"),
                                      self->max_size));
-      else if (ended)
-        tell_line (self);
+      else if (ended && !tell_line (self, until))
+        return FALSE;
     }
+
+  return is_running (self);
 }
 
 /* The end of the stream; what there is of a line is one. */
@@ -131,7 +139,7 @@ take_end (SbxWireReader *self)
 {
   self->ended = TRUE;
   if (self->lifter.size > 0)
-    tell_line (self);
+    tell_line (self, G_MAXINT64);
 
   if (is_running (self))
     tell_end (self, NULL);
@@ -188,6 +196,7 @@ static void
 reader_ready_cb (gpointer user_data)
 {
   SbxWireReader *self = user_data;
+  const gint64 until = g_get_monotonic_time () + TURN_US;
   gsize done = 0;
 
   self->calls++;
@@ -206,9 +215,8 @@ reader_ready_cb (gpointer user_data)
             break;
         }
 
-      take_buffer (self);
-
-      if (n > 0 && n < SBX_WIRE_BUFFER_SIZE && !self->finishing)
+      if (!take_buffer (self, until) ||
+          (n > 0 && n < SBX_WIRE_BUFFER_SIZE && !self->finishing))
         break;
     }
 
