@@ -191,7 +191,8 @@ write_file (const char *session,
   char *line = malloc (encoded + 8192);
   const int head = snprintf (line, 8192,
                              "{\"id\":\"req_1\",\"method\":\"write_file\",\"params\":{"
-                             "\"session\":%s,\"path\":\"bench-file\",\"content_base64\":\"", session);
+                             "\"session\":%s,\"path\":\"bench-file\",\"content_base64\":\"",
+                             session);
   size_t size;
 
   memset (line + head, 'A', encoded);
