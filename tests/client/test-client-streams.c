@@ -155,13 +155,13 @@ test_live (void)
   seen_clear (&seen);
 }
 
-/* Rows 9, 10 and 27: 256 MiB that nobody collects. */
+/* Rows 9, 10 and 27: much that nobody collects. */
 static void
 test_stream (void)
 {
-  const char *modes[] = { "output=stream,size=256,chunk=8", "output=stream,size=256,chunk=64",
+  const char *modes[] = { "output=stream,size=64,chunk=8", "output=stream,size=256,chunk=64",
                           "output=stream,size=64,chunk=1024" };
-  const guint64 sizes[] = { 256, 256, 64 };
+  const guint64 sizes[] = { 64, 256, 64 };
 
   for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
     {
@@ -305,7 +305,7 @@ test_error_floods (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
     {
-      g_autofree char *options = g_strdup_printf ("die-of-pipe,flood=%s,amount=128", kinds[i]);
+      g_autofree char *options = g_strdup_printf ("die-of-pipe,flood=%s,amount=64", kinds[i]);
       g_autoptr(TestClient) self = test_client_new (options);
       g_autoptr(SbxSession) session = test_client_open (self);
       g_autoptr(SbxCommand) command = test_command ("printf", "hello", NULL);

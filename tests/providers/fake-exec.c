@@ -16,6 +16,7 @@
 #define CHUNK 16384
 
 static GArray *spawned;
+static pid_t running;           /* what exec waits for, or 0 */
 
 typedef struct
 {
@@ -113,6 +114,8 @@ start (Child       *child,
     become (child, input != NULL ? in[0] : null_fd, captured ? out[1] : null_fd,
             captured ? err[1] : null_fd, report[1], request, cwd);
   setpgid (child->pid, child->pid);
+  if (captured)
+    running = child->pid;
   close (report[1]);
   close (null_fd);
   if (input != NULL)
@@ -171,12 +174,8 @@ relay (Child       *child,
       };
 
       poll (fds, 4, -1);
-      /* Nobody is there any more who could want to know. */
-      if (fds[3].revents & (POLLHUP | POLLERR) && fake_option ("orphans") == NULL)
-        {
-          kill (-child->pid, SIGKILL);
-          _exit (0);
-        }
+      if (fds[3].revents & (POLLHUP | POLLERR))
+        fake_leave ();
       if (child->in >= 0 && fds[2].revents != 0)
         write_input (child);
       for (int i = 0; i < 2; i++)
@@ -199,6 +198,19 @@ relay (Child       *child,
   close_input (child);
 }
 
+/* Nobody is there any more who could want to know. */
+void
+fake_leave (void)
+{
+  if (fake_option ("orphans") == NULL)
+    {
+      if (running > 0)
+        kill (-running, SIGKILL);
+      fake_end_spawned ();
+    }
+  _exit (0);
+}
+
 static char *
 exit_code_of (pid_t pid)
 {
@@ -206,6 +218,7 @@ exit_code_of (pid_t pid)
 
   while (waitpid (pid, &status, 0) < 0 && errno == EINTR)
     ;
+  running = 0;
   return g_strdup_printf ("%d", WIFEXITED (status) ? WEXITSTATUS (status) : -WTERMSIG (status));
 }
 

@@ -89,6 +89,8 @@ void        fake_exec            (FakeRequest *request,
 void        fake_spawn           (FakeRequest *request,
                                   const char  *cwd);
 void        fake_end_spawned     (void);
+G_NORETURN
+void        fake_leave           (void);
 
 /* fake-methods.c */
 void        fake_handle          (FakeRequest *request);
