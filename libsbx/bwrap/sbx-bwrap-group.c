@@ -13,6 +13,7 @@
 #include "core/sbx-session-private.h"
 #include "files/sbx-fd-private.h"
 
+#include <fcntl.h>
 #include <glib/gi18n-lib.h>
 #include <string.h>
 #include <unistd.h>
@@ -162,7 +163,6 @@ end_session (Cleanup       *self,
   for (guint i = 0; i < OWNER_TRIES; i++)
     {
       g_autoptr(GError) reason = NULL;
-      gboolean chore;
       SbxBwrapSwept swept;
 
       if (g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -170,7 +170,7 @@ end_session (Cleanup       *self,
 
       swept = _sbx_bwrap_sweep_one (sessions_fd, &self->settings, id, self->kept, cancellable,
                                     &reason);
-      if (swept == SBX_BWRAP_SWEPT_GONE || !is_of_group (self, sessions_fd, id, &chore))
+      if (swept == SBX_BWRAP_SWEPT_GONE || faccessat (sessions_fd, id, F_OK, 0) != 0)
         return TRUE;
 
       if (reason != NULL)

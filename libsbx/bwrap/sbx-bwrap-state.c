@@ -140,6 +140,14 @@ _sbx_bwrap_state_is_alive (int dir_fd)
   return fd >= 0;
 }
 
+/* What tells whose a directory is goes after the rest. */
+static gboolean
+is_last (const char *name)
+{
+  return strcmp (name, LOCK_NAME) == 0 || strcmp (name, GROUP_NAME) == 0 ||
+         strcmp (name, CHORE_NAME) == 0;
+}
+
 gboolean
 _sbx_bwrap_state_delete (int            sessions_fd,
                          const char    *id,
@@ -150,9 +158,12 @@ _sbx_bwrap_state_delete (int            sessions_fd,
   g_auto(GStrv) names = fd >= 0 ? _sbx_bwrap_state_list (fd, NULL) : NULL;
 
   for (gsize i = 0; names != NULL && names[i] != NULL; i++)
-    if (strcmp (names[i], LOCK_NAME) != 0 &&
-        !_sbx_delete_tree (fd, names[i], cancellable, error))
+    if (!is_last (names[i]) && !_sbx_delete_tree (fd, names[i], cancellable, error))
       return FALSE;
+
+  if (fd >= 0 && (!_sbx_delete_tree (fd, GROUP_NAME, cancellable, error) ||
+                  !_sbx_delete_tree (fd, CHORE_NAME, cancellable, error)))
+    return FALSE;
 
   return _sbx_delete_tree (sessions_fd, id, cancellable, error);
 }
