@@ -435,7 +435,6 @@ sbx_conversation_get_line (SbxConversation *self,
 {
   gsize budget = MAX_FILL;
   g_autoptr(JsonNode) node = NULL;
-  g_autoptr(GBytes) bytes = NULL;
   const Message *found;
   GByteArray *array;
   guint old;
