@@ -97,7 +97,6 @@ test_shutdown (void)
 {
   g_autoptr(Place) place = place_new ();
   const pid_t pid = begin_all (place);
-  g_autofree char *last = NULL;
 
   place_send (place, "{\"id\":\"shutdown\",\"method\":\"shutdown\",\"params\":{}}\n"
                      "{\"id\":\"late\",\"method\":\"capabilities\"}");
