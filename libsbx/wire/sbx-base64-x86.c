@@ -189,6 +189,9 @@ _sbx_base64_decode_avx2 (const guint8 *input,
       _mm256_storeu_si256 ((gpointer) (output + 24), second);
     }
 
+  /* GCC 12 forgets it before the call, and all SSE code is several times slower after that. */
+  _mm256_zeroupper ();
+
   /* The last of it, or before what ends it: 16 at a time. */
   return at + _sbx_base64_decode_ssse3 (input + at, size - at, output);
 }
