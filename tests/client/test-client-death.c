@@ -372,6 +372,55 @@ test_killed_at_random (void)
     }
 }
 
+/* Row 26: writing to one that is gone is an error, whatever the signal would do. */
+static void
+test_broken_pipe (void)
+{
+  struct sigaction before;
+  struct sigaction deadly = { .sa_handler = SIG_DFL };
+
+  g_assert_cmpint (sigaction (SIGPIPE, &deadly, &before), ==, 0);
+  for (guint i = 0; i < 10; i++)
+    {
+      g_autoptr(TestClient) self = test_client_new ("deaf=open");
+      g_autoptr(SbxSession) session = test_client_open (self);
+      g_autofree char *much = g_malloc0 (1024 * 1024);
+      g_autoptr(GBytes) content = g_bytes_new_static (much, 1024 * 1024);
+      GAsyncResult *write = NULL;
+      g_autoptr(GError) error = NULL;
+
+      sbx_session_write_file_async (session, "a", content, 0, NULL, test_store_result, &write);
+      test_run_ready ();
+      test_kill_children ();
+      test_wait_for (write != NULL);
+      g_assert_false (sbx_session_write_file_finish (session, write, &error));
+      g_assert_error (error, SBX_ERROR, SBX_ERROR_LOST);
+      g_clear_object (&write);
+    }
+  g_assert_cmpint (sigaction (SIGPIPE, &before, NULL), ==, 0);
+}
+
+/* And a provider has the default, though we may ignore it. */
+static void
+test_provider_signals (void)
+{
+  const char *argv[] = { "sh", "-c", "grep SigIgn /proc/self/status >&2", NULL };
+  g_autoptr(SbxProviderClient) client = sbx_provider_client_new (argv);
+  struct sigaction before;
+  struct sigaction ignored = { .sa_handler = SIG_IGN };
+  const char *at;
+  g_autoptr(GError) error = NULL;
+
+  g_assert_cmpint (sigaction (SIGPIPE, &ignored, &before), ==, 0);
+  g_assert_false (sbx_provider_client_start (client, NULL, &error));
+  g_assert_cmpint (sigaction (SIGPIPE, &before, NULL), ==, 0);
+  g_assert_error (error, SBX_ERROR, SBX_ERROR_LOST);
+  at = strstr (error->message, "SigIgn:\\t");
+  g_assert_nonnull (at);
+  g_assert_cmpuint (g_ascii_strtoull (at + strlen ("SigIgn:\\t"), NULL, 16) & (1 << (SIGPIPE - 1)),
+                    ==, 0);
+}
+
 static void
 close_cb (SbxProviderClient *client,
           const GError      *error,
@@ -419,6 +468,8 @@ main (int   argc,
   g_test_add_func ("/client/death/last-words", test_last_words);
   g_test_add_func ("/client/death/secrets", test_secrets);
   g_test_add_func ("/client/death/row-25-killed-at-random", test_killed_at_random);
+  g_test_add_func ("/client/death/row-26-broken-pipe", test_broken_pipe);
+  g_test_add_func ("/client/death/row-26-provider-signals", test_provider_signals);
   g_test_add_func ("/client/death/close-in-handler", test_close_in_handler);
 
   return g_test_run ();
