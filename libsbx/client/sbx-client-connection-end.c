@@ -200,6 +200,7 @@ void
 _sbx_client_connection_finish (SbxClientConnection *self)
 {
   self->finished = TRUE;
+  _sbx_client_connection_flush (self);
   if (self->writer != NULL)
     _sbx_wire_writer_finish (self->writer);
 }

@@ -33,6 +33,7 @@ struct _SbxClientConnection
   GQueue            in_flight;
   GHashTable       *by_number;    /* of owned calls, waiting ones excepted */
   GSource          *timer;
+  GSource          *flush;        /* writes what was gathered in this turn of the main loop */
   gint64            end_by;       /* when it breaks for want of a word from the process; or 0 */
   char             *end_cause;
 
@@ -41,6 +42,7 @@ struct _SbxClientConnection
   guint64           n_dropped;
   guint             dropped_kinds;    /* those that were told of */
   GError           *failure;
+  guint             corked    : 1;
   guint             read_all  : 1;    /* the reader has ended */
   guint             exited    : 1;
   guint             finished  : 1;    /* the provider's input was ended on purpose */
@@ -54,6 +56,8 @@ SbxClientCall *_sbx_client_connection_take_out  (SbxClientConnection  *self,
                                                  SbxClientCall        *call);
 /* Sends what may be sent now. */
 void           _sbx_client_connection_pump      (SbxClientConnection  *self);
+/* Writes what was gathered. */
+void           _sbx_client_connection_flush     (SbxClientConnection  *self);
 /* Makes the timer look again at @deadline, at the latest. */
 void           _sbx_client_connection_arm       (SbxClientConnection  *self,
                                                  gint64                deadline);

@@ -51,6 +51,40 @@ _sbx_client_connection_unref (SbxClientConnection *self)
   g_rc_box_release_full (self, (GDestroyNotify) connection_clear);
 }
 
+void
+_sbx_client_connection_flush (SbxClientConnection *self)
+{
+  g_source_set_ready_time (self->flush, -1);
+  if (!self->corked)
+    return;
+
+  self->corked = FALSE;
+  if (self->writer != NULL)
+    _sbx_wire_writer_uncork (self->writer);
+}
+
+static gboolean
+flush_cb (gpointer user_data)
+{
+  _sbx_client_connection_flush (user_data);
+
+  return G_SOURCE_CONTINUE;
+}
+
+/* A source that waits for its time, and for nothing else. */
+static GSource *
+add_timer (SbxClientConnection *self,
+           GSourceFunc          func)
+{
+  GSource *source = g_source_new (&timer_funcs, sizeof (GSource));
+
+  g_source_set_ready_time (source, -1);
+  g_source_set_callback (source, func, self, NULL);
+  g_source_attach (source, self->context);
+
+  return source;
+}
+
 SbxClientConnection *
 _sbx_client_connection_new (const SbxClientConnectionFuncs *funcs,
                             GObject                        *owner,
@@ -65,10 +99,8 @@ _sbx_client_connection_new (const SbxClientConnectionFuncs *funcs,
   g_queue_init (&self->queue);
   g_queue_init (&self->in_flight);
 
-  self->timer = g_source_new (&timer_funcs, sizeof (GSource));
-  g_source_set_ready_time (self->timer, -1);
-  g_source_set_callback (self->timer, _sbx_client_connection_timer_cb, self, NULL);
-  g_source_attach (self->timer, context);
+  self->timer = add_timer (self, _sbx_client_connection_timer_cb);
+  self->flush = add_timer (self, flush_cb);
 
   return self;
 }
@@ -80,7 +112,9 @@ free_here (SbxClientConnection *self)
 
   self->funcs = NULL;
   g_source_destroy (self->timer);
+  g_source_destroy (self->flush);
   g_clear_pointer (&self->timer, g_source_unref);
+  g_clear_pointer (&self->flush, g_source_unref);
   g_clear_pointer (&self->reader, _sbx_wire_reader_free);
   g_clear_pointer (&self->writer, _sbx_wire_writer_free);
   g_clear_pointer (&self->errors, _sbx_client_stderr_free);
@@ -252,6 +286,14 @@ send_call (SbxClientConnection *self,
     {
       call->deadline = g_get_monotonic_time () + (gint64) timeout_ms * 1000;
       _sbx_client_connection_arm (self, call->deadline);
+    }
+
+  /* Where many are asked at once, they are written at once. */
+  if (self->in_flight.length > 1 && !self->corked)
+    {
+      self->corked = TRUE;
+      _sbx_wire_writer_cork (self->writer);
+      g_source_set_ready_time (self->flush, 0);
     }
 
   call->writer_number = _sbx_wire_writer_push (self->writer, g_steal_pointer (&call->message));

@@ -43,6 +43,9 @@ struct _SbxProviderClient
 
 void                 _sbx_provider_client_set_state      (SbxProviderClient      *self,
                                                           SbxProviderClientState  state);
+void                 _sbx_provider_client_notify_numbers (SbxProviderClient      *self,
+                                                          gboolean                in_flight,
+                                                          gboolean                queued);
 void                 _sbx_provider_client_emit_closed    (SbxProviderClient      *self,
                                                           const GError           *error);
 /* %FALSE, with @error set, when no calls are taken. */

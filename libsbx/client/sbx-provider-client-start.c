@@ -154,17 +154,12 @@ changed_cb (GObject *owner)
   const guint n_in_flight = sbx_provider_client_get_n_in_flight (self);
   const guint n_queued = sbx_provider_client_get_n_queued (self);
 
-  if (self->n_in_flight != n_in_flight)
-    {
-      self->n_in_flight = n_in_flight;
-      g_object_notify (owner, "n-in-flight");
-    }
+  const gboolean in_flight_changed = self->n_in_flight != n_in_flight;
+  const gboolean queued_changed = self->n_queued != n_queued;
 
-  if (self->n_queued != n_queued)
-    {
-      self->n_queued = n_queued;
-      g_object_notify (owner, "n-queued");
-    }
+  self->n_in_flight = n_in_flight;
+  self->n_queued = n_queued;
+  _sbx_provider_client_notify_numbers (self, in_flight_changed, queued_changed);
 }
 
 const SbxClientConnectionFuncs *

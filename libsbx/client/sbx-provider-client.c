@@ -104,6 +104,7 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 static guint signals[N_SIGNALS];
+static guint notify_signal;
 
 static void
 sbx_provider_client_init_async (GAsyncInitable      *initable,
@@ -430,6 +431,7 @@ sbx_provider_client_class_init (SbxProviderClientClass *klass)
   object_class->get_property = sbx_provider_client_get_property;
   object_class->set_property = sbx_provider_client_set_property;
 
+  notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
   install_state_properties ();
   install_limit_properties ();
   g_object_class_install_properties (object_class, N_PROPS, properties);
@@ -487,6 +489,21 @@ _sbx_provider_client_set_state (SbxProviderClient      *self,
 
   self->state = state;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
+}
+
+void
+_sbx_provider_client_notify_numbers (SbxProviderClient *self,
+                                     gboolean           in_flight,
+                                     gboolean           queued)
+{
+  /* They change with every call, and mostly nobody looks. */
+  if (!g_signal_has_handler_pending (self, notify_signal, 0, TRUE))
+    return;
+
+  if (in_flight)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_N_IN_FLIGHT]);
+  if (queued)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_N_QUEUED]);
 }
 
 void
