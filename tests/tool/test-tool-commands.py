@@ -23,12 +23,15 @@ class Help(ToolTest):
     def test_help_lists_commands(self):
         result = self.tool("--help")
         self.assert_status(result, 0)
-        for command in (b"  run ", b"  doctor ", b"  clean "):
+        for command in (b"  run ", b"  doctor ", b"  providers ", b"  cleanup ", b"  clean ",
+                        b"  conformance ", b"  record ", b"  replay "):
             self.assertIn(command, result.stdout)
         self.assertEqual(result.stderr, b"")
 
     def test_help_of_each_command(self):
-        for command, option in (("run", b"--toolchain"), ("doctor", b"--json"), ("clean", b"--caches")):
+        for command, option in (("run", b"--toolchain"), ("doctor", b"--json"), ("clean", b"--caches"),
+                                ("providers", b"--no-ask"), ("cleanup", b"--provider"),
+                                ("conformance", b"--level"), ("record", b"--output")):
             result = self.tool(command, "--help")
             self.assert_status(result, 0)
             self.assertIn(option, result.stdout)
@@ -266,7 +269,9 @@ class Completion(ToolTest):
         return set(result.stdout.decode().split("\n")) - {""}
 
     def test_commands(self):
-        self.assertEqual(self.complete(""), {"run", "doctor", "clean", "--help", "--version"})
+        self.assertEqual(self.complete(""),
+                         {"run", "doctor", "providers", "cleanup", "clean", "conformance", "record",
+                          "replay", "--help", "--version"})
         self.assertEqual(self.complete("d"), {"doctor"})
 
     def test_options(self):
@@ -280,6 +285,8 @@ class Completion(ToolTest):
         self.assertEqual(self.complete("run", "--read", "a-"), {"a-file", "a-dir"})
         self.assertEqual(self.complete("run", "--cwd", "a-"), {"a-dir"})
         self.assertEqual(self.complete("run", "--timeout", ""), set())
+        self.assertEqual(self.complete("run", "--group", ""), set())
+        self.assertEqual(self.complete("conformance", "--workspace", "a-"), {"a-dir"})
 
     def test_command_line(self):
         self.write_file("an-argument", b"")
