@@ -17,6 +17,8 @@ void
 test_client_init (int    *argc,
                   char ***argv)
 {
+  /* As it is for a program that was started from a terminal. */
+  signal (SIGPIPE, SIG_DFL);
   g_test_init (argc, argv, NULL);
   g_assert_cmpint (prctl (PR_SET_CHILD_SUBREAPER, 1), ==, 0);
 }
