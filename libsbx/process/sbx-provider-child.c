@@ -27,6 +27,7 @@ struct _SbxProviderChild
   SbxProviderExitFunc  func;          /* %NULL once it was called, or must not be */
   gpointer             user_data;
   gint64               ending_at;     /* when the one that ends it asks it to; 0 if nobody does */
+  gboolean             swept;         /* nothing of its session is left */
 };
 
 static void
@@ -57,6 +58,17 @@ child_setup_cb (gpointer user_data)
   setsid ();
 }
 
+/* Also of one whose end nobody waited for to the last. */
+static void
+sweep (SbxProviderChild *self)
+{
+  if (self->swept || !_sbx_provider_child_has_exited (self))
+    return;
+
+  self->swept = TRUE;
+  _sbx_process_session_kill (self->pid);
+}
+
 static void
 exited_cb (GObject      *object,
            GAsyncResult *result,
@@ -65,8 +77,8 @@ exited_cb (GObject      *object,
   SbxProviderChild *self = user_data;
   SbxProviderExitFunc func = g_steal_pointer (&self->func);
 
-  if (g_subprocess_wait_finish (G_SUBPROCESS (object), result, NULL))
-    _sbx_process_session_kill (self->pid);
+  g_subprocess_wait_finish (G_SUBPROCESS (object), result, NULL);
+  sweep (self);
   if (func != NULL)
     func (self, self->user_data);
 
@@ -263,6 +275,7 @@ _sbx_provider_child_end (SbxProviderChild *self,
   g_autoptr(GThread) thread = NULL;
   Ending *ending;
 
+  sweep (self);
   if (_sbx_provider_child_has_exited (self) || (self->ending_at != 0 && self->ending_at <= at))
     return;
 
