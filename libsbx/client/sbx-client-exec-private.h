@@ -19,7 +19,6 @@ typedef struct
   char              *process_id;      /* once the provider has told */
   guint64            n_emitted[SBX_N_STREAMS];
   SbxWireExecEnd     end;
-  gulong             cancelled;
   gulong             handlers[3];
 
   GInputStream      *input;           /* while it is passed on */

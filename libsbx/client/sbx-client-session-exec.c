@@ -33,9 +33,7 @@ exec_clear (SbxClientCall *call)
   _sbx_client_exec_stop_input (self);
   for (guint i = 0; i < G_N_ELEMENTS (self->handlers); i++)
     g_clear_signal_handler (&self->handlers[i], self->invocation);
-  if (self->cancelled != 0)
-    g_signal_handler_disconnect (sbx_invocation_get_cancellable (SBX_INVOCATION (self->invocation)),
-                                 self->cancelled);
+  _sbx_invocation_set_end_func (SBX_INVOCATION (self->invocation), NULL, NULL);
 
   _sbx_wire_exec_end_clear (&self->end);
   g_clear_object (&self->invocation);
@@ -43,13 +41,10 @@ exec_clear (SbxClientCall *call)
   g_free (self->process_id);
 }
 
-/* Whether it was asked to end, which happens once. */
 static gboolean
 exec_is_cancelled (SbxClientExec *self)
 {
-  SbxInvocation *invocation = SBX_INVOCATION (self->invocation);
-
-  return g_cancellable_is_cancelled (sbx_invocation_get_cancellable (invocation));
+  return _sbx_invocation_is_ending (SBX_INVOCATION (self->invocation));
 }
 
 gboolean
@@ -417,9 +412,11 @@ static const SbxClientCallClass spawn_class = {
 
 /* The caller, the session or the time-out wants it to end. */
 static void
-cancelled_cb (GCancellable  *cancellable,
-              SbxClientExec *self)
+end_cb (SbxInvocation *invocation,
+        gpointer       user_data)
 {
+  SbxClientExec *self = user_data;
+
   _sbx_client_call_ref (&self->call);
   _sbx_client_exec_unpause (self);
 
@@ -440,9 +437,7 @@ cancelled_cb (GCancellable  *cancellable,
 static void
 watch (SbxClientExec *self)
 {
-  GCancellable *cancellable = sbx_invocation_get_cancellable (SBX_INVOCATION (self->invocation));
-
-  self->cancelled = g_signal_connect (cancellable, "cancelled", G_CALLBACK (cancelled_cb), self);
+  _sbx_invocation_set_end_func (SBX_INVOCATION (self->invocation), end_cb, self);
   self->handlers[0] = g_signal_connect (self->invocation, "credit", G_CALLBACK (credit_cb), self);
   if (_sbx_client_session_get_features (self->session) & SBX_WIRE_PROCESS)
     self->handlers[1] = g_signal_connect (self->invocation, "kill",

@@ -8,6 +8,7 @@
 
 #include "core/sbx-error.h"
 #include "core/sbx-file-invocations.h"
+#include "core/sbx-invocation-private.h"
 #include "wire/sbx-wire-request-private.h"
 
 /*
@@ -19,7 +20,6 @@ typedef struct
   SbxClientCall     call;
   SbxClientSession *session;
   SbxInvocation    *invocation;
-  gulong            cancelled;
 } FileCall;
 
 static void
@@ -27,10 +27,7 @@ file_call_clear (SbxClientCall *call)
 {
   FileCall *self = (FileCall *) call;
 
-  if (self->cancelled != 0)
-    g_signal_handler_disconnect (sbx_invocation_get_cancellable (self->invocation),
-                                 self->cancelled);
-
+  _sbx_invocation_set_end_func (self->invocation, NULL, NULL);
   g_clear_object (&self->invocation);
   g_clear_object (&self->session);
 }
@@ -46,10 +43,10 @@ file_call_failed (SbxClientCall *call,
 }
 
 static void
-cancelled_cb (GCancellable  *cancellable,
-              SbxClientCall *call)
+end_cb (SbxInvocation *invocation,
+        gpointer       user_data)
 {
-  _sbx_client_call_cancel (call);
+  _sbx_client_call_cancel (user_data);
 }
 
 /* The call that will answer @invocation, or %NULL when it has one already. */
@@ -91,8 +88,7 @@ file_call_submit (FileCall       *call,
     }
 
   connection = _sbx_client_session_get_connection (call->session, call->invocation);
-  call->cancelled = g_signal_connect (sbx_invocation_get_cancellable (call->invocation),
-                                      "cancelled", G_CALLBACK (cancelled_cb), call);
+  _sbx_invocation_set_end_func (call->invocation, end_cb, call);
   _sbx_client_connection_submit (connection, &call->call, message);
 
   return TRUE;

@@ -9,6 +9,7 @@
 #include "client/sbx-provider-client-private.h"
 #include "core/sbx-error.h"
 #include "core/sbx-file-invocations.h"
+#include "core/sbx-invocation-private.h"
 #include "core/sbx-session-private.h"
 #include "wire/sbx-wire-request-private.h"
 
@@ -29,7 +30,6 @@ typedef struct
   SbxClientCall     call;
   SbxClientSession *session;
   SbxInvocation    *invocation;
-  gulong            cancelled;
 } CloseCall;
 
 static void
@@ -37,7 +37,7 @@ close_clear (SbxClientCall *call)
 {
   CloseCall *self = (CloseCall *) call;
 
-  g_signal_handler_disconnect (sbx_invocation_get_cancellable (self->invocation), self->cancelled);
+  _sbx_invocation_set_end_func (self->invocation, NULL, NULL);
   g_clear_object (&self->invocation);
   g_clear_object (&self->session);
 }
@@ -71,10 +71,10 @@ static const SbxClientCallClass close_class = {
 };
 
 static void
-close_cancelled_cb (GCancellable  *cancellable,
-                    SbxClientCall *call)
+close_end_cb (SbxInvocation *invocation,
+              gpointer       user_data)
 {
-  _sbx_client_call_cancel (call);
+  _sbx_client_call_cancel (user_data);
 }
 
 static gboolean
@@ -97,8 +97,7 @@ _sbx_client_session_handle_close (SbxSession         *session,
   call->session = g_object_ref (self);
   call->invocation = g_object_ref (SBX_INVOCATION (invocation));
   call->call.timeout_ms = self->client->call_timeout_ms;
-  call->cancelled = g_signal_connect (sbx_invocation_get_cancellable (call->invocation),
-                                      "cancelled", G_CALLBACK (close_cancelled_cb), call);
+  _sbx_invocation_set_end_func (call->invocation, close_end_cb, call);
   _sbx_client_connection_submit (connection, &call->call,
                                  _sbx_wire_request_close (number, self->text));
 

@@ -9,6 +9,7 @@
 
 #include "core/sbx-cleanup-invocation.h"
 #include "core/sbx-error.h"
+#include "core/sbx-invocation-private.h"
 #include "core/sbx-open-invocation.h"
 #include "core/sbx-open-request.h"
 #include "wire/sbx-wire-request-private.h"
@@ -27,7 +28,6 @@ typedef struct
   SbxInvocation     *invocation;
   SbxOpenRequest    *request;
   char              *group;
-  gulong             cancelled;
 } ProviderCall;
 
 static void
@@ -35,10 +35,7 @@ provider_call_clear (SbxClientCall *call)
 {
   ProviderCall *self = (ProviderCall *) call;
 
-  if (self->cancelled != 0)
-    g_signal_handler_disconnect (sbx_invocation_get_cancellable (self->invocation),
-                                 self->cancelled);
-
+  _sbx_invocation_set_end_func (self->invocation, NULL, NULL);
   g_clear_object (&self->invocation);
   g_clear_object (&self->request);
   g_clear_object (&self->client);
@@ -115,10 +112,10 @@ static const SbxClientCallClass cleanup_class = {
 };
 
 static void
-cancelled_cb (GCancellable  *cancellable,
-              SbxClientCall *call)
+end_cb (SbxInvocation *invocation,
+        gpointer       user_data)
 {
-  _sbx_client_call_cancel (call);
+  _sbx_client_call_cancel (user_data);
 }
 
 /* The client has started, and what is asked for can be. Takes @self. */
@@ -149,8 +146,7 @@ submit (ProviderCall *self)
       return;
     }
 
-  self->cancelled = g_signal_connect (sbx_invocation_get_cancellable (self->invocation),
-                                      "cancelled", G_CALLBACK (cancelled_cb), self);
+  _sbx_invocation_set_end_func (self->invocation, end_cb, self);
   _sbx_client_connection_submit (connection, &self->call, message);
 }
 

@@ -11,6 +11,9 @@ G_BEGIN_DECLS
 typedef void (*SbxInvocationSettledFunc) (SbxInvocation *self,
                                           gpointer       user_data);
 
+typedef void (*SbxInvocationEndFunc)     (SbxInvocation *self,
+                                          gpointer       user_data);
+
 /* Makes the invocation answer @task, which it takes. Cancelling the task's cancellable then asks
  * the implementation to end; where it has not answered after @grace_ms the task ends all the same.
  *
@@ -25,6 +28,13 @@ void      _sbx_invocation_adopt              (SbxInvocation             *self,
 void      _sbx_invocation_set_settled_func   (SbxInvocation             *self,
                                               SbxInvocationSettledFunc   func,
                                               gpointer                   user_data);
+
+/* @func is called when the implementation should end, perhaps again when its caller waits no more.
+ * It costs less than sbx_invocation_get_cancellable(). Undo it before @user_data goes. */
+void      _sbx_invocation_set_end_func       (SbxInvocation             *self,
+                                              SbxInvocationEndFunc       func,
+                                              gpointer                   user_data);
+gboolean  _sbx_invocation_is_ending          (SbxInvocation             *self);
 
 /* After the implementation's function returned: %FALSE without an answer is an error. */
 void      _sbx_invocation_handled            (SbxInvocation             *self,

@@ -34,13 +34,14 @@
 typedef struct
 {
   GTask                    *task;           /* %NULL once answered, or expired */
-  GCancellable             *cancellable;    /* the implementation's */
+  GCancellable             *cancellable;    /* the implementation's, once it asked for it */
   GSource                  *cancel_source;
   GSource                  *grace_source;
   GError                   *end_reason;     /* why the implementation was asked to end */
   guint                     grace_ms;
   guint                     answered : 1;   /* by the implementation */
   guint                     calling : 1;    /* the implementation's function has not returned */
+  guint                     ending : 1;     /* the implementation was asked to end */
 
   GTask                    *held_task;      /* with its answer, while that is so */
   gpointer                  held_value;
@@ -49,6 +50,8 @@ typedef struct
 
   SbxInvocationSettledFunc  settled;
   gpointer                  settled_data;
+  SbxInvocationEndFunc      end;
+  gpointer                  end_data;
 } SbxInvocationPrivate;
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (SbxInvocation, sbx_invocation, G_TYPE_OBJECT)
@@ -215,9 +218,19 @@ sbx_invocation_class_init (SbxInvocationClass *klass)
 static void
 sbx_invocation_init (SbxInvocation *self)
 {
+}
+
+/* Asks the implementation to end, in the way in which it wants to be asked. */
+static void
+sbx_invocation_ask_to_end (SbxInvocation *self)
+{
   SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
 
-  priv->cancellable = g_cancellable_new ();
+  priv->ending = TRUE;
+  if (priv->cancellable != NULL)
+    g_cancellable_cancel (priv->cancellable);
+  if (priv->end != NULL)
+    priv->end (self, priv->end_data);
 }
 
 static gboolean
@@ -275,6 +288,25 @@ _sbx_invocation_set_settled_func (SbxInvocation            *self,
 }
 
 void
+_sbx_invocation_set_end_func (SbxInvocation        *self,
+                              SbxInvocationEndFunc  func,
+                              gpointer              user_data)
+{
+  SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
+
+  priv->end = func;
+  priv->end_data = user_data;
+}
+
+gboolean
+_sbx_invocation_is_ending (SbxInvocation *self)
+{
+  SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
+
+  return priv->ending;
+}
+
+void
 _sbx_invocation_request_end (SbxInvocation *self,
                              GError        *reason)
 {
@@ -299,20 +331,19 @@ _sbx_invocation_request_end (SbxInvocation *self,
   g_source_set_callback (priv->grace_source, grace_over_cb, self, NULL);
   g_source_attach (priv->grace_source, g_task_get_context (priv->task));
 
-  g_cancellable_cancel (priv->cancellable);
+  sbx_invocation_ask_to_end (self);
 }
 
 void
 _sbx_invocation_expire (SbxInvocation *self,
                         const GError  *error)
 {
-  SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
   g_autoptr(SbxInvocation) keep G_GNUC_UNUSED = g_object_ref (self);
   GError *copy = g_error_copy (error);
   GTask *task = sbx_invocation_steal_task (self);
 
   /* Who answers because of this is late. */
-  g_cancellable_cancel (priv->cancellable);
+  sbx_invocation_ask_to_end (self);
 
   if (task != NULL)
     sbx_invocation_settle (self, task, NULL, NULL, copy);
@@ -393,6 +424,13 @@ sbx_invocation_get_cancellable (SbxInvocation *self)
   SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
 
   g_return_val_if_fail (SBX_IS_INVOCATION (self), NULL);
+
+  if (priv->cancellable == NULL)
+    {
+      priv->cancellable = g_cancellable_new ();
+      if (priv->ending)
+        g_cancellable_cancel (priv->cancellable);
+    }
 
   return priv->cancellable;
 }
