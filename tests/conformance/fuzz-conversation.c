@@ -7,6 +7,20 @@
 
 int LLVMFuzzerTestOneInput (const guint8 *data, size_t size);
 
+/* A number of many digits may be one of many bytes, which take time and show nothing. */
+static gboolean
+has_large_number (GBytes *bytes)
+{
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  guint n_digits = 0;
+
+  for (gsize i = 0; i < size && n_digits < 6; i++)
+    n_digits = g_ascii_isdigit (data[i]) ? n_digits + 1 : 0;
+
+  return n_digits >= 6;
+}
+
 /* A record from anybody: loaded, looked at, and played. */
 static void
 load (GBytes *bytes)
@@ -14,25 +28,19 @@ load (GBytes *bytes)
   g_autoptr(GError) error = NULL;
   g_autoptr(SbxConversation) conversation = sbx_conversation_new_for_bytes (bytes, &error);
   g_autoptr(SbxConversationPlayer) player = NULL;
-  gsize filled = 0;
 
   g_assert_true ((conversation != NULL) != (error != NULL));
-  if (conversation == NULL)
+  if (conversation == NULL || has_large_number (bytes))
     return;
 
   player = sbx_conversation_player_new (conversation);
   for (guint i = 0; i < sbx_conversation_get_n_messages (conversation); i++)
     {
       g_autoptr(GBytes) cut = sbx_conversation_get_cut_line (conversation, i);
-      g_autoptr(GBytes) answer = NULL;
+      g_autoptr(GBytes) line = sbx_conversation_get_line (conversation, i);
+      g_autoptr(GBytes) answer = sbx_conversation_player_answer (player, cut);
 
-      if (filled < 1024 * 1024)
-        {
-          g_autoptr(GBytes) line = sbx_conversation_get_line (conversation, i);
-
-          filled += g_bytes_get_size (line);
-        }
-      answer = sbx_conversation_player_answer (player, cut);
+      g_assert_nonnull (line);
       g_assert_nonnull (answer);
     }
 }
