@@ -102,15 +102,18 @@ request_cancel (SbxClientConnection *self,
                                  _sbx_wire_request_cancel (number, cancelled->number));
 }
 
-/* It must end within the grace time from now on. */
+/* It must end within the grace time from now on. What has to be done at any rate keeps the time that
+ * it has. */
 static void
 set_grace (SbxClientConnection *self,
            SbxClientCall       *call)
 {
-  if (call->klass->insists)
+  const gint64 now = g_get_monotonic_time ();
+
+  if (call->klass->insists && (call->deadline == 0 || call->deadline > now))
     return;
 
-  call->deadline = g_get_monotonic_time () + (gint64) self->grace_ms * 1000;
+  call->deadline = now + (gint64) self->grace_ms * 1000;
   _sbx_client_connection_arm (self, call->deadline);
 }
 
@@ -466,8 +469,8 @@ overdue (SbxClientConnection *self,
       return;
     }
 
-  cause = g_strdup_printf (_("The provider %s did not end %s (req_%" G_GUINT64_FORMAT ") when it "
-                             "was cancelled, and was ended"),
+  cause = g_strdup_printf (_("The provider %s did not come to an end with %s (req_%"
+                             G_GUINT64_FORMAT "), for which nobody waits any more, and was ended"),
                            self->program, call->klass->method, call->number);
   _sbx_client_connection_give_up (self, cause, 0);
 }

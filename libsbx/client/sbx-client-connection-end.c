@@ -42,6 +42,9 @@ tell_gone (SbxClientConnection *self)
   owner = g_weak_ref_get (&self->owner);
   if (owner != NULL)
     self->funcs->gone (owner);
+
+  /* Whoever else has its end of that pipe is no concern of ours. */
+  g_clear_pointer (&self->errors, _sbx_client_stderr_free);
 }
 
 void

@@ -6,6 +6,7 @@
 
 #include "client/sbx-client-session-private.h"
 
+#include "client/sbx-client-seat-private.h"
 #include "client/sbx-provider-client-private.h"
 #include "core/sbx-error.h"
 #include "core/sbx-file-invocations.h"
@@ -18,6 +19,7 @@ struct _SbxClientSession
   SbxSession         parent_instance;
 
   SbxProviderClient *client;
+  SbxClientSeat     *seat;        /* among the sessions of the client */
   GBytes            *text;        /* the session as the provider described it */
   SbxWireFeatures    features;
   guint              closed : 1;  /* the provider was asked to close it */
@@ -87,7 +89,7 @@ _sbx_client_session_handle_close (SbxSession         *session,
   CloseCall *call;
   guint64 number;
 
-  _sbx_provider_client_remove_session (self->client, session);
+  g_hash_table_remove (self->client->sessions, self->seat);
   self->closed = TRUE;
   if (connection == NULL)
     return TRUE;
@@ -107,7 +109,8 @@ _sbx_client_session_handle_close (SbxSession         *session,
 typedef struct
 {
   SbxProviderClient *client;
-  GBytes            *text;
+  SbxClientSeat     *seat;
+  GBytes            *text;      /* %NULL: nothing is left to close */
 } Orphan;
 
 static void
@@ -115,17 +118,20 @@ orphan_free (gpointer data)
 {
   Orphan *orphan = data;
 
+  _sbx_client_seat_unref (orphan->seat);
+  g_clear_pointer (&orphan->text, g_bytes_unref);
   g_object_unref (orphan->client);
-  g_bytes_unref (orphan->text);
   g_free (orphan);
 }
 
 static gboolean
-close_orphan_cb (gpointer user_data)
+orphan_cb (gpointer user_data)
 {
   Orphan *orphan = user_data;
 
-  _sbx_provider_client_close_orphan (orphan->client, orphan->text);
+  g_hash_table_remove (orphan->client->sessions, orphan->seat);
+  if (orphan->text != NULL)
+    _sbx_provider_client_close_orphan (orphan->client, orphan->text);
 
   return G_SOURCE_REMOVE;
 }
@@ -137,21 +143,24 @@ leave_orphan (SbxClientSession *self)
 {
   GMainContext *context = _sbx_session_get_context (SBX_SESSION (self));
   g_autoptr(GSource) source = NULL;
-  Orphan *orphan;
+  Orphan *orphan = g_new0 (Orphan, 1);
+
+  orphan->client = g_object_ref (self->client);
+  orphan->seat = _sbx_client_seat_ref (self->seat);
+  if (!self->closed && sbx_session_get_state (SBX_SESSION (self)) == SBX_SESSION_STATE_OPEN)
+    orphan->text = g_bytes_ref (self->text);
 
   if (g_main_context_acquire (context))
     {
-      _sbx_provider_client_close_orphan (self->client, self->text);
+      orphan_cb (orphan);
+      orphan_free (orphan);
       g_main_context_release (context);
       return;
     }
 
-  orphan = g_new0 (Orphan, 1);
-  orphan->client = g_object_ref (self->client);
-  orphan->text = g_bytes_ref (self->text);
   source = g_idle_source_new ();
   g_source_set_priority (source, G_PRIORITY_DEFAULT);
-  g_source_set_callback (source, close_orphan_cb, orphan, orphan_free);
+  g_source_set_callback (source, orphan_cb, orphan, orphan_free);
   g_source_attach (source, context);
 }
 
@@ -160,11 +169,10 @@ _sbx_client_session_dispose (GObject *object)
 {
   SbxClientSession *self = SBX_CLIENT_SESSION (object);
 
-  if (self->client != NULL)
+  if (self->seat != NULL)
     {
-      _sbx_provider_client_remove_session (self->client, SBX_SESSION (self));
-      if (!self->closed && sbx_session_get_state (SBX_SESSION (self)) == SBX_SESSION_STATE_OPEN)
-        leave_orphan (self);
+      leave_orphan (self);
+      g_clear_pointer (&self->seat, _sbx_client_seat_unref);
     }
 
   self->closed = TRUE;
@@ -217,7 +225,8 @@ _sbx_client_session_new (SbxProviderClient    *client,
   self->client = g_object_ref (client);
   self->text = g_bytes_ref (wire->text);
   self->features = wire->features;
-  _sbx_provider_client_add_session (client, SBX_SESSION (self));
+  self->seat = _sbx_client_seat_new (SBX_SESSION (self));
+  g_hash_table_add (client->sessions, _sbx_client_seat_ref (self->seat));
 
   return SBX_SESSION (self);
 }

@@ -159,12 +159,19 @@ opened_cb (GObject      *object,
   GError *error = NULL;
 
   session = sbx_provider_open_finish (SBX_PROVIDER (object), result, &error);
-  if (session == NULL)
-    close_client (SBX_PROVIDER_CLIENT (object), g_steal_pointer (&task), error);
-  else
+  if (session != NULL)
     g_task_return_pointer (task,
                            sbx_execution_environment_new (SBX_PROVIDER_CLIENT (object), session),
                            g_object_unref);
+  else if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    {
+      /* Whoever gave up does not wait for the end, which takes back what was half open. */
+      if (sbx_provider_client_get_n_sessions (SBX_PROVIDER_CLIENT (object)) == 0)
+        sbx_provider_client_close_async (SBX_PROVIDER_CLIENT (object), NULL, NULL, NULL);
+      g_task_return_error (task, error);
+    }
+  else
+    close_client (SBX_PROVIDER_CLIENT (object), g_steal_pointer (&task), error);
 }
 
 /**
@@ -177,8 +184,8 @@ opened_cb (GObject      *object,
  *
  * Opens a sandbox. If that fails the client is closed, unless it has other sessions.
  *
- * Cancelling @cancellable gives up: the sandbox is not opened, or is closed again, and the provider
- * is killed if it was there for nobody else.
+ * Cancelling @cancellable gives up: the sandbox is not opened, or is closed again, and then the
+ * client is closed, though nobody waits for that any more.
  *
  * Finish with [func@ExecutionEnvironment.open_finish].
  *

@@ -28,7 +28,7 @@ struct _SbxProviderClient
   SbxClientConnection    *connection;       /* since it was started */
   GError                 *failure;
   gboolean                exec;             /* said the provider */
-  GHashTable             *sessions;         /* open ones, not owned */
+  GHashTable             *sessions;         /* of owned seats of those that are open */
   guint                   n_in_flight;      /* as was notified last */
   guint                   n_queued;
 
@@ -68,10 +68,5 @@ const SbxClientConnectionFuncs *
 /* Closes what @text describes, which nobody waits for. It keeps the client until that is done. */
 void                 _sbx_provider_client_close_orphan   (SbxProviderClient      *self,
                                                           GBytes                 *text);
-
-void                 _sbx_provider_client_add_session    (SbxProviderClient      *self,
-                                                          SbxSession             *session);
-void                 _sbx_provider_client_remove_session (SbxProviderClient      *self,
-                                                          SbxSession             *session);
 
 G_END_DECLS

@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "client/sbx-client-seat-private.h"
 #include "client/sbx-provider-client-private.h"
 
 #include "core/sbx-error.h"
@@ -43,11 +44,17 @@ _sbx_provider_client_fail_sessions (SbxProviderClient *self,
 {
   g_autoptr(GPtrArray) sessions = g_ptr_array_new_with_free_func (g_object_unref);
   GHashTableIter iter;
-  gpointer session;
+  gpointer seat;
 
   g_hash_table_iter_init (&iter, self->sessions);
-  while (g_hash_table_iter_next (&iter, &session, NULL))
-    g_ptr_array_add (sessions, g_object_ref (session));
+  while (g_hash_table_iter_next (&iter, &seat, NULL))
+    {
+      SbxSession *session = _sbx_client_seat_get_session (seat);
+
+      if (session != NULL)
+        g_ptr_array_add (sessions, session);
+    }
+
   g_hash_table_remove_all (self->sessions);
 
   for (guint i = 0; i < sessions->len; i++)

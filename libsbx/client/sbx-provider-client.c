@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "client/sbx-client-seat-private.h"
 #include "client/sbx-provider-client-private.h"
 
 #include "client/sbx-provider-info.h"
@@ -177,6 +178,9 @@ sbx_provider_client_dispose (GObject *object)
 
   if (connection != NULL)
     _sbx_client_connection_free (connection);
+
+  /* Nobody is left to be told, unless it was disposed of by force: then nothing works any more. */
+  self->state = MAX (self->state, SBX_PROVIDER_CLIENT_STATE_CLOSED);
 
   G_OBJECT_CLASS (sbx_provider_client_parent_class)->dispose (object);
 }
@@ -476,7 +480,7 @@ sbx_provider_client_init (SbxProviderClient *self)
   self->call_timeout_ms = DEFAULT_CALL_TIMEOUT_MS;
   self->close_timeout_ms = DEFAULT_CLOSE_TIMEOUT_MS;
   self->grace_ms = DEFAULT_GRACE_MS;
-  self->sessions = g_hash_table_new (NULL, NULL);
+  self->sessions = g_hash_table_new_full (NULL, NULL, _sbx_client_seat_unref, NULL);
   self->starting = g_ptr_array_new_with_free_func (g_object_unref);
   self->closing = g_ptr_array_new_with_free_func (g_object_unref);
 }
@@ -511,20 +515,6 @@ _sbx_provider_client_emit_closed (SbxProviderClient *self,
                                   const GError      *error)
 {
   g_signal_emit (self, signals[CLOSED], 0, error);
-}
-
-void
-_sbx_provider_client_add_session (SbxProviderClient *self,
-                                  SbxSession        *session)
-{
-  g_hash_table_add (self->sessions, session);
-}
-
-void
-_sbx_provider_client_remove_session (SbxProviderClient *self,
-                                     SbxSession        *session)
-{
-  g_hash_table_remove (self->sessions, session);
 }
 
 /**
