@@ -225,6 +225,27 @@ find_child (gboolean living)
   return 0;
 }
 
+/* What /proc says of them: pid, name, state, parent, group, session. */
+static char *
+describe_children (void)
+{
+  g_autofree char *text = NULL;
+  g_auto(GStrv) pids = NULL;
+  GString *lines = g_string_new (NULL);
+
+  g_file_get_contents ("/proc/thread-self/children", &text, NULL, NULL);
+  pids = g_strsplit (g_strstrip (text), " ", -1);
+  for (gsize i = 0; pids[i] != NULL && *pids[i] != '\0'; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/proc/%s/stat", pids[i]);
+      g_autofree char *stat = NULL;
+
+      if (g_file_get_contents (path, &stat, NULL, NULL))
+        g_string_append_printf (lines, "%.60s; ", stat);
+    }
+  return g_string_free (lines, FALSE);
+}
+
 /* The provider itself is for the library to reap. What it left behind became ours. */
 void
 test_wait_for_no_children (void)
@@ -235,16 +256,14 @@ test_wait_for_no_children (void)
 
   while ((pid = find_child (FALSE)) != 0)
     {
-      g_autofree char *path = g_strdup_printf ("/proc/%d/cmdline", (int) pid);
-      g_autofree char *command = NULL;
-
       test_run_ready ();
       if (find_child (TRUE) == 0 && g_get_monotonic_time () > patience)
         waitpid (pid, NULL, WNOHANG);
       if (g_get_monotonic_time () > end)
         {
-          g_file_get_contents (path, &command, NULL, NULL);
-          g_error ("A process is left: %d (%s)", (int) pid, command);
+          g_autofree char *left = describe_children ();
+
+          g_error ("Processes are left: %s", left);
         }
       g_usleep (1000);
     }
