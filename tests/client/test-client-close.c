@@ -23,7 +23,7 @@ static void
 test_twice (void)
 {
   g_autoptr(TestClient) self = test_client_new ("strict");
-  g_autoptr(SbxSession) session = test_client_open (self);
+  g_autoptr(SbxSession) session G_GNUC_UNUSED = test_client_open (self);
   GAsyncResult *results[3] = { NULL, };
   g_autoptr(GError) error = NULL;
 
@@ -160,7 +160,7 @@ test_stubborn (void)
   for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
     {
       g_autoptr(TestClient) self = test_client_new (modes[i]);
-      g_autoptr(SbxSession) session = test_client_open (self);
+      g_autoptr(SbxSession) session G_GNUC_UNUSED = test_client_open (self);
       g_autoptr(GError) error = NULL;
       const gint64 begin = g_get_monotonic_time ();
 
@@ -179,7 +179,7 @@ static void
 test_awaits_end_of_input (void)
 {
   g_autoptr(TestClient) self = test_client_new ("await-eof,strict");
-  g_autoptr(SbxSession) session = test_client_open (self);
+  g_autoptr(SbxSession) session G_GNUC_UNUSED = test_client_open (self);
   g_autoptr(GError) error = NULL;
 
   g_assert_true (close_client (self, &error));
@@ -193,7 +193,7 @@ static void
 test_exit_status (void)
 {
   g_autoptr(TestClient) self = test_client_new ("exit=3");
-  g_autoptr(SbxSession) session = test_client_open (self);
+  g_autoptr(SbxSession) session G_GNUC_UNUSED = test_client_open (self);
   g_autoptr(GError) error = NULL;
 
   g_assert_false (close_client (self, &error));
@@ -205,7 +205,7 @@ static void
 test_shutdown_fails (void)
 {
   g_autoptr(TestClient) self = test_client_new ("fail=shutdown");
-  g_autoptr(SbxSession) session = test_client_open (self);
+  g_autoptr(SbxSession) session G_GNUC_UNUSED = test_client_open (self);
   g_autoptr(GError) error = NULL;
 
   /* It refuses, and has to go all the same. */
