@@ -23,6 +23,42 @@
 
 #define MAX_OUTPUT (64 * 1024)
 
+/* Opening a sandbox takes many descriptors, so that not all can do it at once. */
+#define MAX_CHORES 3
+#define WAIT_US (100 * 1000)
+
+static GMutex lock;
+static GCond passed;
+static guint n_chores;
+
+static gboolean
+take_turn (GCancellable  *cancellable,
+           GError       **error)
+{
+  g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
+
+  while (n_chores >= MAX_CHORES)
+    {
+      if (g_cancellable_set_error_if_cancelled (cancellable, error))
+        return FALSE;
+
+      g_cond_wait_until (&passed, &lock, g_get_monotonic_time () + WAIT_US);
+    }
+
+  n_chores++;
+
+  return TRUE;
+}
+
+static void
+pass_turn (void)
+{
+  g_mutex_lock (&lock);
+  n_chores--;
+  g_cond_signal (&passed);
+  g_mutex_unlock (&lock);
+}
+
 static const char * const variables[][2] = {
   { "LC_ALL", "C" },
   { "LANGUAGE", "C" },
@@ -182,6 +218,9 @@ _sbx_bwrap_chore_run (const SbxBwrapChore  *self,
   if (!SBX_PROTECTS (T8))
     return run_outside (self, error);
 
+  if (!take_turn (cancellable, error))
+    return NULL;
+
   context = g_main_context_new ();
   g_main_context_push_thread_default (context);
 
@@ -195,6 +234,7 @@ _sbx_bwrap_chore_run (const SbxBwrapChore  *self,
     ;
 
   g_main_context_pop_thread_default (context);
+  pass_turn ();
 
   return output;
 }

@@ -7,10 +7,12 @@
 #include "bwrap/sbx-bwrap-worktree-private.h"
 
 #include "bwrap/sbx-bwrap-git-private.h"
+#include "bwrap/sbx-bwrap-plan-builder-private.h"
 #include "bwrap/sbx-bwrap-worktree-note-private.h"
 #include "core/sbx-error.h"
 #include "files/sbx-fd-private.h"
 #include "files/sbx-open-private.h"
+#include "files/sbx-path-private.h"
 #include "files/sbx-write-private.h"
 
 #include <fcntl.h>
@@ -136,6 +138,30 @@ check_out (SbxBwrapState          *state,
   return _sbx_bwrap_worktree_note_write (state->dir_fd, note, error);
 }
 
+/* The working directory can be seen, wherever it is: a link that was checked out in its place would
+ * have the repository say what else can. */
+static gboolean
+check_cwd (const char  *path,
+           const char  *cwd,
+           GError     **error)
+{
+  g_autofree char *real_path = NULL;
+  g_autofree char *shown = NULL;
+  sbx_autofd int fd = _sbx_open_real (cwd, O_PATH | O_DIRECTORY, &real_path, error);
+
+  if (fd < 0)
+    return FALSE;
+
+  if (_sbx_bwrap_path_is_below (real_path, path))
+    return TRUE;
+
+  shown = _sbx_path_show (cwd + strlen (path) + 1);
+  g_set_error (error, SBX_ERROR, SBX_ERROR_REFUSED,
+               _("“%s” is a symbolic link in what was committed, and leads out of the worktree; "
+                 "name the repository itself as the workspace"), shown);
+  return FALSE;
+}
+
 /* What a file system says is no answer to somebody who asked for a sandbox. */
 static gboolean
 wrap_error (GError  *reason,
@@ -187,6 +213,13 @@ _sbx_bwrap_worktree_make (SbxBwrapState          *state,
   if (data_fd < 0)
     return FALSE;
 
+  if (!_sbx_bwrap_path_is_below (workspace, repository->root))
+    {
+      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
+                           _("The workspace was moved while it was looked at"));
+      return FALSE;
+    }
+
   *path = g_build_filename (data_path, "worktrees", state->id, NULL);
   *cwd = g_build_filename (*path, workspace + strlen (repository->root), NULL);
 
@@ -200,6 +233,7 @@ _sbx_bwrap_worktree_make (SbxBwrapState          *state,
 
   return (_sbx_bwrap_worktree_note_write (state->dir_fd, note, &reason) &&
           make_files (state, repository, *path, branch, note->base, &reason) &&
-          check_out (state, opening, profile, note, *path, *cwd, cancellable, &reason)) ||
+          check_out (state, opening, profile, note, *path, *cwd, cancellable, &reason) &&
+          check_cwd (*path, *cwd, &reason)) ||
          wrap_error (reason, error);
 }
