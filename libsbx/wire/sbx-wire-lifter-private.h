@@ -60,8 +60,10 @@ gsize        _sbx_wire_lifter_feed   (SbxWireLifter *self,
                                       gsize          n_bytes,
                                       gboolean      *ended);
 
-/* The line that came in, or NULL for a blank one. What comes next begins another. */
-SbxWireLine *_sbx_wire_lifter_finish (SbxWireLifter *self);
+/* The line that came in, or NULL for a blank one. What comes next begins another. One with more
+ * text than @max_text is to be parsed yet. */
+SbxWireLine *_sbx_wire_lifter_finish (SbxWireLifter *self,
+                                      gsize          max_text);
 
 /* Takes the bytes of @payloads. */
 SbxWireLine *_sbx_wire_line_new_lifted (const GString  *text,
@@ -69,6 +71,13 @@ SbxWireLine *_sbx_wire_line_new_lifted (const GString  *text,
                                         gsize           size,
                                         SbxWirePayload *payloads,
                                         gsize           n_payloads);
+
+/* Takes @text as well. */
+SbxWireLine *_sbx_wire_line_new_unparsed (GString        *text,
+                                          gboolean        too_long,
+                                          gsize           size,
+                                          SbxWirePayload *payloads,
+                                          gsize           n_payloads);
 
 /* What is lifted is of no use once the text is longer than the gate takes. */
 #define SBX_WIRE_MAX_TEXT (16 * 1024 * 1024)

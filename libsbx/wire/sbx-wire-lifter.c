@@ -409,7 +409,8 @@ reset (SbxWireLifter *self)
 }
 
 SbxWireLine *
-_sbx_wire_lifter_finish (SbxWireLifter *self)
+_sbx_wire_lifter_finish (SbxWireLifter *self,
+                         gsize          max_text)
 {
   SbxWireLine *line = NULL;
 
@@ -417,7 +418,13 @@ _sbx_wire_lifter_finish (SbxWireLifter *self)
   if (self->state == PAYLOAD || self->state == PAYLOAD_ESCAPE)
     g_string_truncate (self->text, self->payloads[self->n_payloads].offset + 1);
 
-  if (self->n_payloads > 0 || self->too_long || !is_blank (self->text))
+  if (self->text->len > max_text && !is_blank (self->text))
+    {
+      line = _sbx_wire_line_new_unparsed (self->text, self->too_long, self->size, self->payloads,
+                                          self->n_payloads);
+      self->text = g_string_new (NULL);
+    }
+  else if (self->n_payloads > 0 || self->too_long || !is_blank (self->text))
     line = _sbx_wire_line_new_lifted (self->text, self->too_long, self->size, self->payloads,
                                       self->n_payloads);
 

@@ -23,6 +23,10 @@ SbxWireLine  *_sbx_wire_line_new         (GBytes       *text);
 SbxWireLine  *_sbx_wire_line_ref         (SbxWireLine  *self);
 void          _sbx_wire_line_unref       (SbxWireLine  *self);
 
+/* Where a line was not parsed yet: until it is there is nothing to be had of it. In any thread. */
+gboolean      _sbx_wire_line_is_parsed   (SbxWireLine  *self);
+void          _sbx_wire_line_parse       (SbxWireLine  *self);
+
 /* The root, or %NULL when the line is no JSON object, and then why. */
 JsonObject   *_sbx_wire_line_get_object  (SbxWireLine  *self);
 const GError *_sbx_wire_line_get_error   (SbxWireLine  *self);

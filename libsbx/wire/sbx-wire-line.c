@@ -7,6 +7,7 @@
 #include "wire/sbx-wire-lifter-private.h"
 
 #include "core/sbx-error.h"
+#include "wire/sbx-wire-job-private.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@
 static const SbxJsonLimits limits = {
   .max_size = SBX_WIRE_MAX_TEXT,
   .max_depth = 64,
-  .max_tokens = 1000 * 1000,
+  .max_tokens = 500 * 1000,
   .max_members = 4096,
   .max_string = SBX_WIRE_MAX_TEXT,
   .max_number = 128,
@@ -26,6 +27,10 @@ struct _SbxWireLine
 {
   gatomicrefcount  ref_count;
   gsize            size;
+  /* While it is to be parsed yet. */
+  GString         *text;
+  gboolean         too_long;
+  gboolean         is_much;
   JsonNode        *root;
   GError          *error;
   char            *guessed_id;
@@ -133,12 +138,10 @@ parse (SbxWireLine   *self,
     self->payloads[i].node = nodes[i];
 }
 
-SbxWireLine *
-_sbx_wire_line_new_lifted (const GString  *text,
-                           gboolean        too_long,
-                           gsize           size,
-                           SbxWirePayload *payloads,
-                           gsize           n_payloads)
+static SbxWireLine *
+line_new (gsize           size,
+          SbxWirePayload *payloads,
+          gsize           n_payloads)
 {
   SbxWireLine *self = g_malloc0 (sizeof (SbxWireLine) + n_payloads * sizeof (SbxWirePayload));
 
@@ -152,8 +155,54 @@ _sbx_wire_line_new_lifted (const GString  *text,
       self->payloads[i].bytes = g_steal_pointer (&payloads[i].bytes);
     }
 
-  parse (self, text, too_long);
   return self;
+}
+
+SbxWireLine *
+_sbx_wire_line_new_lifted (const GString  *text,
+                           gboolean        too_long,
+                           gsize           size,
+                           SbxWirePayload *payloads,
+                           gsize           n_payloads)
+{
+  SbxWireLine *self = line_new (size, payloads, n_payloads);
+
+  self->is_much = text->len > SBX_WIRE_MUCH_TEXT;
+  parse (self, text, too_long);
+
+  return self;
+}
+
+SbxWireLine *
+_sbx_wire_line_new_unparsed (GString        *text,
+                             gboolean        too_long,
+                             gsize           size,
+                             SbxWirePayload *payloads,
+                             gsize           n_payloads)
+{
+  SbxWireLine *self = line_new (size, payloads, n_payloads);
+
+  self->text = text;
+  self->too_long = too_long;
+  self->is_much = TRUE;
+
+  return self;
+}
+
+gboolean
+_sbx_wire_line_is_parsed (SbxWireLine *self)
+{
+  return self->text == NULL;
+}
+
+void
+_sbx_wire_line_parse (SbxWireLine *self)
+{
+  if (self->text == NULL)
+    return;
+
+  parse (self, self->text, self->too_long);
+  g_string_free (g_steal_pointer (&self->text), TRUE);
 }
 
 SbxWireLine *
@@ -173,7 +222,7 @@ _sbx_wire_line_new (GBytes *text)
   if (n_bytes > 0)
     _sbx_wire_lifter_feed (&lifter, bytes, n_bytes, &ended);
 
-  line = _sbx_wire_lifter_finish (&lifter);
+  line = _sbx_wire_lifter_finish (&lifter, G_MAXSIZE);
 
   /* A reader would pass over it; here it is a line all the same, if not a good one. */
   if (line == NULL)
@@ -189,11 +238,13 @@ _sbx_wire_line_ref (SbxWireLine *self)
   return self;
 }
 
-void
-_sbx_wire_line_unref (SbxWireLine *self)
+static void
+line_free (gpointer data)
 {
-  if (!g_atomic_ref_count_dec (&self->ref_count))
-    return;
+  SbxWireLine *self = data;
+
+  if (self->text != NULL)
+    g_string_free (self->text, TRUE);
 
   for (gsize i = 0; i < self->n_payloads; i++)
     g_bytes_unref (self->payloads[i].bytes);
@@ -202,6 +253,19 @@ _sbx_wire_line_unref (SbxWireLine *self)
   g_clear_error (&self->error);
   g_free (self->guessed_id);
   g_free (self);
+}
+
+void
+_sbx_wire_line_unref (SbxWireLine *self)
+{
+  if (!g_atomic_ref_count_dec (&self->ref_count))
+    return;
+
+  /* What has no nodes is freed in no time. */
+  if (self->is_much && self->root != NULL)
+    _sbx_wire_job_free (line_free, self);
+  else
+    line_free (self);
 }
 
 JsonObject *

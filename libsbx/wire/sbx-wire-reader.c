@@ -7,6 +7,7 @@
 #include "wire/sbx-wire-reader-private.h"
 
 #include "core/sbx-error.h"
+#include "wire/sbx-wire-job-private.h"
 #include "wire/sbx-wire-lifter-private.h"
 #include "wire/sbx-wire-source-private.h"
 
@@ -40,6 +41,8 @@ struct _SbxWireReader
   gsize             at;
   gsize             end;
   SbxWireLifter     lifter;
+  /* A line that a thread parses. Nothing goes on before it is told. */
+  SbxWireJob       *job;
 
   gboolean          paused;
   gboolean          ended;
@@ -55,6 +58,7 @@ struct _SbxWireReader
 static void
 reader_destroy (SbxWireReader *self)
 {
+  g_clear_pointer (&self->job, _sbx_wire_job_drop);
   _sbx_wire_lifter_clear (&self->lifter);
   _sbx_wire_buffer_give_back (self->buffer);
   g_free (self);
@@ -85,16 +89,19 @@ tell_end (SbxWireReader *self,
   g_clear_error (&error);
 }
 
+/* What is to be waited for now. */
+static void
+watch (SbxWireReader *self)
+{
+  _sbx_wire_source_watch (self->source, self->paused || self->job != NULL ? 0 : G_IO_IN);
+}
+
 /* FALSE when there is no time for another. */
 static gboolean
 tell_line (SbxWireReader *self,
+           SbxWireLine   *line,
            gint64         until)
 {
-  g_autoptr(SbxWireLine) line = _sbx_wire_lifter_finish (&self->lifter);
-
-  if (line == NULL)
-    return TRUE;
-
   /* Whoever gets it may run the loop, and what was read already does not wake that. */
   _sbx_wire_source_set_ready (self->source, self->at < self->end || self->finishing);
   self->line_func (self, line, self->user_data);
@@ -102,12 +109,45 @@ tell_line (SbxWireReader *self,
   return g_get_monotonic_time () < until;
 }
 
+/* FALSE when there is no time for another line. */
+static gboolean
+take_line (SbxWireReader *self,
+           gint64         until)
+{
+  g_autoptr(SbxWireLine) line = _sbx_wire_lifter_finish (&self->lifter, SBX_WIRE_MUCH_TEXT);
+
+  if (line == NULL)
+    return TRUE;
+
+  if (_sbx_wire_line_is_parsed (line))
+    return tell_line (self, line, until);
+
+  self->job = _sbx_wire_job_new (g_steal_pointer (&line), self->source);
+  watch (self);
+
+  return FALSE;
+}
+
+/* Tells the line that a thread parsed. */
+static void
+take_job (SbxWireReader *self)
+{
+  g_autoptr(SbxWireLine) line = NULL;
+
+  if (self->paused || self->source == NULL || !_sbx_wire_job_is_done (self->job))
+    return;
+
+  line = _sbx_wire_job_finish (g_steal_pointer (&self->job));
+  watch (self);
+  tell_line (self, line, 0);
+}
+
 /* Whether to go on: every function of the caller may have put an end to it, also by running the
  * loop, in which we then were as well. */
 static gboolean
 is_running (SbxWireReader *self)
 {
-  return !self->freed && self->source != NULL && !self->paused;
+  return !self->freed && self->source != NULL && !self->paused && self->job == NULL;
 }
 
 /* Works through what is in the buffer, or as much of it as there is time for. */
@@ -126,7 +166,7 @@ take_buffer (SbxWireReader *self,
         tell_end (self, g_error_new (SBX_ERROR, SBX_ERROR_TOO_LARGE,
                                      _("A line has more than %" G_GSIZE_FORMAT " bytes"),
                                      self->max_size));
-      else if (ended && !tell_line (self, until))
+      else if (ended && !take_line (self, until))
         return FALSE;
     }
 
@@ -139,13 +179,13 @@ take_end (SbxWireReader *self)
 {
   self->ended = TRUE;
   if (self->lifter.size > 0)
-    tell_line (self, G_MAXINT64);
+    take_line (self, G_MAXINT64);
 
   if (is_running (self))
     tell_end (self, NULL);
   else if (self->source != NULL)
     {
-      /* Paused: told when it goes on. */
+      /* Paused, or that line is being parsed: told when it goes on. */
       self->finishing = TRUE;
       self->rest = 0;
     }
@@ -200,6 +240,9 @@ reader_ready_cb (gpointer user_data)
   gsize done = 0;
 
   self->calls++;
+
+  if (self->job != NULL)
+    take_job (self);
 
   while (is_running (self))
     {
@@ -271,7 +314,7 @@ _sbx_wire_reader_pause (SbxWireReader *self)
   self->paused = TRUE;
 
   if (self->source != NULL)
-    _sbx_wire_source_watch (self->source, 0);
+    watch (self);
 }
 
 void
@@ -285,9 +328,9 @@ _sbx_wire_reader_resume (SbxWireReader *self)
   if (self->source == NULL)
     return;
 
-  _sbx_wire_source_watch (self->source, G_IO_IN);
+  watch (self);
 
-  if (self->at < self->end || self->finishing)
+  if (self->at < self->end || self->finishing || self->job != NULL)
     _sbx_wire_source_set_ready (self->source, TRUE);
 }
 

@@ -25,6 +25,10 @@ SbxWireSource *_sbx_wire_source_new       (int                fd,
                                            gpointer           user_data);
 void           _sbx_wire_source_free      (SbxWireSource     *self);
 
+SbxWireSource *_sbx_wire_source_ref       (SbxWireSource     *self);
+void           _sbx_wire_source_unref     (SbxWireSource     *self);
+GMainContext  *_sbx_wire_source_get_context (SbxWireSource   *self);
+
 /* Waits for @condition, or with 0 for nothing. */
 void           _sbx_wire_source_watch     (SbxWireSource     *self,
                                            GIOCondition       condition);
@@ -33,6 +37,10 @@ void           _sbx_wire_source_watch     (SbxWireSource     *self,
  * context: it does not wake the loop. */
 void           _sbx_wire_source_set_ready (SbxWireSource     *self,
                                            gboolean           ready);
+
+/* From any thread: the function is called, unless the source was freed. Who has not freed it itself
+ * needs references to it and to its context. */
+void           _sbx_wire_source_wake      (SbxWireSource     *self);
 
 /* A descriptor that is to be read or written without waiting. */
 typedef struct

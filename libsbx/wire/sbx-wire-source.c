@@ -42,6 +42,8 @@ source_dispatch (GSource     *source,
   SbxWireSource *self = (SbxWireSource *) source;
 
   self->ready = FALSE;
+  if (g_source_get_ready_time (source) >= 0)
+    g_source_set_ready_time (source, -1);
   self->func (self->user_data);
 
   return G_SOURCE_CONTINUE;
@@ -79,6 +81,25 @@ _sbx_wire_source_free (SbxWireSource *self)
   g_source_unref (&self->source);
 }
 
+SbxWireSource *
+_sbx_wire_source_ref (SbxWireSource *self)
+{
+  g_source_ref (&self->source);
+  return self;
+}
+
+void
+_sbx_wire_source_unref (SbxWireSource *self)
+{
+  g_source_unref (&self->source);
+}
+
+GMainContext *
+_sbx_wire_source_get_context (SbxWireSource *self)
+{
+  return g_source_get_context (&self->source);
+}
+
 void
 _sbx_wire_source_watch (SbxWireSource *self,
                         GIOCondition   condition)
@@ -101,6 +122,12 @@ _sbx_wire_source_set_ready (SbxWireSource *self,
                             gboolean       ready)
 {
   self->ready = ready;
+}
+
+void
+_sbx_wire_source_wake (SbxWireSource *self)
+{
+  g_source_set_ready_time (&self->source, 0);
 }
 
 void

@@ -426,7 +426,7 @@ test_splits (void)
             feed_all (&lifter, texts[i], first);
             feed_all (&lifter, texts[i] + first, second - first);
             feed_all (&lifter, texts[i] + second, length - second);
-            line = _sbx_wire_lifter_finish (&lifter);
+            line = _sbx_wire_lifter_finish (&lifter, G_MAXSIZE);
             g_assert_nonnull (line);
             assert_same (line, whole);
           }
@@ -455,14 +455,14 @@ test_cut (void)
 
       g_assert_true (ended);
       g_assert_cmpuint (n, ==, length + 1);
-      line = _sbx_wire_lifter_finish (&lifter);
+      line = _sbx_wire_lifter_finish (&lifter, G_MAXSIZE);
       g_assert_error (_sbx_wire_line_get_error (line), SBX_ERROR, SBX_ERROR_PROTOCOL);
       g_assert_cmpuint (_sbx_wire_line_get_size (line), ==, length);
 
       g_assert_cmpuint (_sbx_wire_lifter_feed (&lifter, (const guint8 *) cut + n, size - n,
                                                &ended), ==, size - n);
       g_assert_true (ended);
-      next = _sbx_wire_lifter_finish (&lifter);
+      next = _sbx_wire_lifter_finish (&lifter, G_MAXSIZE);
       assert_payload (next, "x_base64", "ABC", TRUE);
     }
 }

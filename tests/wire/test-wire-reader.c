@@ -9,22 +9,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* Whether the memory of this process is what the library takes: sanitizers and valgrind keep what
- * was freed, and have a shadow of everything. */
-static gboolean
-memory_is_ours (void)
-{
-#if defined (__SANITIZE_ADDRESS__)
-  return FALSE;
-#elif defined (__has_feature)
-#if __has_feature (address_sanitizer)
-  return FALSE;
-#endif
-#endif
-
-  return g_getenv ("LD_PRELOAD") == NULL || strstr (g_getenv ("LD_PRELOAD"), "vgpreload") == NULL;
-}
-
 static void
 test_lines (void)
 {
@@ -156,46 +140,6 @@ test_limit_unterminated (void)
   test_wait_for (pipe.ended);
   g_assert_error (pipe.error, SBX_ERROR, SBX_ERROR_TOO_LARGE);
   g_assert_cmpuint (pipe.lines->len, ==, 0);
-}
-
-/* A child that writes @count blocks of @block, after @head. */
-static pid_t
-spawn_writer (WirePipe   *pipe,
-              const char *head,
-              const char *block,
-              gsize       count,
-              const char *tail)
-{
-  const pid_t pid = fork ();
-
-  if (pid == 0)
-    {
-      gboolean good;
-
-      close (pipe->read_fd);
-      good = write (pipe->fd, head, strlen (head)) == (gssize) strlen (head);
-
-      for (gsize i = 0; good && i < count; i++)
-        good = write (pipe->fd, block, strlen (block)) == (gssize) strlen (block);
-
-      if (good)
-        good = write (pipe->fd, tail, strlen (tail)) == (gssize) strlen (tail);
-
-      _exit (good ? 0 : 1);
-    }
-
-  g_assert_cmpint (pid, >, 0);
-  wire_pipe_close (pipe);
-
-  return pid;
-}
-
-static void
-reap (pid_t pid)
-{
-  int status;
-
-  g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
 }
 
 /* A GiB without a newline, of what stays in the text, of base64 and of what is none. */

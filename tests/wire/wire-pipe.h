@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <glib-unix.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 G_BEGIN_DECLS
@@ -153,6 +154,62 @@ wire_pipe_memory (const char *name)
   g_assert_nonnull (at);
 
   return (gsize) g_ascii_strtoull (at + strlen (name) + 1, NULL, 10);
+}
+
+/* Whether the memory of this process is what the library takes: sanitizers and valgrind keep what
+ * was freed, and have a shadow of everything. */
+static inline gboolean
+memory_is_ours (void)
+{
+#if defined (__SANITIZE_ADDRESS__)
+  return FALSE;
+#elif defined (__has_feature)
+#if __has_feature (address_sanitizer)
+  return FALSE;
+#endif
+#endif
+
+  return g_getenv ("LD_PRELOAD") == NULL || strstr (g_getenv ("LD_PRELOAD"), "vgpreload") == NULL;
+}
+
+/* A child that writes @count blocks of @block, after @head. */
+static inline pid_t
+spawn_writer (WirePipe   *pipe,
+              const char *head,
+              const char *block,
+              gsize       count,
+              const char *tail)
+{
+  const pid_t pid = fork ();
+
+  if (pid == 0)
+    {
+      gboolean good;
+
+      close (pipe->read_fd);
+      good = write (pipe->fd, head, strlen (head)) == (gssize) strlen (head);
+
+      for (gsize i = 0; good && i < count; i++)
+        good = write (pipe->fd, block, strlen (block)) == (gssize) strlen (block);
+
+      if (good)
+        good = write (pipe->fd, tail, strlen (tail)) == (gssize) strlen (tail);
+
+      _exit (good ? 0 : 1);
+    }
+
+  g_assert_cmpint (pid, >, 0);
+  wire_pipe_close (pipe);
+
+  return pid;
+}
+
+static inline void
+reap (pid_t pid)
+{
+  int status;
+
+  g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
 }
 
 G_END_DECLS
