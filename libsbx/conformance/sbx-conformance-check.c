@@ -111,7 +111,7 @@ sbx_conformance_level_to_string (SbxConformanceLevel level)
  * @name: the name of a level
  * @level: (out): return location for the level
  *
- * Finds a level by its name; see [func@conformance_level_to_string].
+ * Finds a level by its name; see [func@ConformanceLevel.to_string].
  *
  * Returns: %FALSE if no level has that name
  *
