@@ -144,15 +144,15 @@ typedef struct
   const char *received;   /* and what was received */
 } Fault;
 
-/* The fake provider takes anything for base64, so these two are always there. */
+/* Precisely these, and no others. */
 static const Fault faults[] = {
-  { "plain", "146 182", 146, "\"result\":{}" },
-  { "capabilities=wrapped", "101 146 182", 101, "\"capabilities\":{" },
-  { "exit=3", "146 182 192 193 194", 192, "\"result\":{}" },
-  { "before=log,at=read_file", "146 182 199", 199, "12:00:01 INFO warming up" },
-  { "behind=foreign-id,at=exec", "146 182 191 199", 199, "somebody's" },
-  { "fail=remove", "142 143 144 146 182", 142, "\"error\":{" },
-  { "strict", "108 146 182", 108, NULL },
+  { "lax-base64", "146 182", 146, "\"result\":{}" },
+  { "capabilities=wrapped", "101", 101, "\"capabilities\":{" },
+  { "exit=3", "192 193 194", 192, "\"result\":{}" },
+  { "before=log,at=read_file", "199", 199, "12:00:01 INFO warming up" },
+  { "behind=foreign-id,at=exec", "191 199", 199, "somebody's" },
+  { "fail=remove", "142 143 144", 142, "\"error\":{" },
+  { "strict", "108", 108, NULL },
 };
 
 static void

@@ -77,6 +77,19 @@ fake_send (const char *line,
   lock_output (F_UNLCK);
 }
 
+guchar *
+fake_decode_base64 (const char *text,
+                    gsize      *size)
+{
+  g_autofree guchar *bytes = g_base64_decode (text, size);
+  g_autoptr(GString) again = g_string_sized_new (strlen (text) + 8);
+
+  fake_append_base64 (again, bytes, *size);
+  if (fake_option ("lax-base64") == NULL && !g_str_equal (again->str, text))
+    return NULL;
+  return g_steal_pointer (&bytes);
+}
+
 void
 fake_append_base64 (GString    *text,
                     const void *bytes,

@@ -70,9 +70,9 @@ handle_open (FakeRequest *request)
       fake_answer_error (request, "bad_profile", "this is the provider fake", FALSE);
       return;
     }
-  if (host_path == NULL)
+  if (host_path == NULL || !g_file_test (host_path, G_FILE_TEST_IS_DIR))
     {
-      fake_answer_error (request, "invalid_request", "host_path is missing", FALSE);
+      fake_answer_error (request, "invalid_request", "host_path is no directory", FALSE);
       return;
     }
   cwd = g_canonicalize_filename (below != NULL ? below : ".", host_path);
@@ -163,7 +163,12 @@ handle_write (FakeRequest *request,
       fake_answer_error (request, "invalid_request", "content_base64 is missing", FALSE);
       return;
     }
-  content = g_base64_decode (text, &size);
+  content = fake_decode_base64 (text, &size);
+  if (content == NULL)
+    {
+      fake_answer_error (request, "invalid_request", "content_base64 is none", FALSE);
+      return;
+    }
   fd = -1;
   if (g_mkdir_with_parents (parent, 0777) == 0)
     fd = open (path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -257,14 +262,34 @@ handle_path (FakeRequest *request,
 }
 
 static void
+handle_command (FakeRequest *request,
+                const char  *cwd)
+{
+  const FakeText argv = fake_json_member (request->params, "argv");
+  g_autofree char *text = fake_json_string (fake_json_member (request->params, "stdin_base64"));
+  g_autofree guchar *input = NULL;
+  gsize size;
+  gsize position = 0;
+
+  if (text != NULL)
+    input = fake_decode_base64 (text, &size);
+  if (fake_json_element (argv, &position).data == NULL)
+    fake_answer_error (request, "bad_request", "argv is empty", FALSE);
+  else if (text != NULL && input == NULL)
+    fake_answer_error (request, "invalid_request", "stdin_base64 is none", FALSE);
+  else if (g_str_equal (request->method, "exec"))
+    fake_exec (request, cwd);
+  else
+    fake_spawn (request, cwd);
+}
+
+static void
 handle_session (FakeRequest *request)
 {
   const FakeText session = fake_json_member (request->params, "session");
-  const FakeText argv = fake_json_member (request->params, "argv");
   g_autofree char *id = fake_json_string (fake_json_member (session, "id"));
   g_autofree char *cwd = fake_json_string (fake_json_member (session, "cwd"));
   g_autofree char *path = NULL;
-  gsize position = 0;
 
   if (fake_option ("strange") != NULL &&
       (session.size != strlen (strange_session) ||
@@ -293,12 +318,7 @@ handle_session (FakeRequest *request)
     }
   if (g_str_equal (request->method, "exec") || g_str_equal (request->method, "spawn"))
     {
-      if (fake_json_element (argv, &position).data == NULL)
-        fake_answer_error (request, "bad_request", "argv is empty", FALSE);
-      else if (g_str_equal (request->method, "exec"))
-        fake_exec (request, cwd);
-      else
-        fake_spawn (request, cwd);
+      handle_command (request, cwd);
       return;
     }
   path = resolve (request, cwd);

@@ -68,6 +68,9 @@ void        fake_answer_error    (FakeRequest *request,
                                   const char  *code,
                                   const char  *message,
                                   gboolean     retryable);
+/* NULL where it is none, and with "lax-base64" what GLib makes of it. */
+guchar     *fake_decode_base64   (const char  *text,
+                                  gsize       *size);
 void        fake_append_base64   (GString     *text,
                                   const void  *bytes,
                                   gsize        size);
