@@ -14,8 +14,6 @@
 
 #include <glib/gi18n-lib.h>
 
-/* What the other side's reader takes, at up to 21 names and values for each entry. */
-#define MAX_ENTRIES 45000
 #define END_SIZE 8
 
 SbxWireMessage *
@@ -195,7 +193,7 @@ _sbx_wire_answer_infos (const char *id,
   g_autoptr(SbxWireMessage) message = _sbx_wire_answer_begin (id, "result");
   const guint n_infos = g_list_model_get_n_items (infos);
 
-  if (n_infos > MAX_ENTRIES)
+  if (n_infos > SBX_WIRE_MAX_ENTRIES)
     return answer_too_many (id, n_infos);
 
   g_string_append (_sbx_wire_message_get_text (message), "{\"entries\":[");

@@ -32,12 +32,15 @@ static const struct
 #define OF_EXEC (SBX_CAPABILITIES_SPAWN | SBX_CAPABILITIES_SIGNALS | SBX_CAPABILITIES_STDIN | \
                  SBX_CAPABILITIES_TERMINAL)
 
+/* Those that come after as many are not known to anybody. */
+#define MAX_NAMES 1024
+
 static SbxWireFeatures
 parse_names (JsonArray *names)
 {
   SbxWireFeatures features = 0;
 
-  for (guint i = 0; i < json_array_get_length (names); i++)
+  for (guint i = 0; i < MIN (json_array_get_length (names), MAX_NAMES); i++)
     {
       JsonNode *node = json_array_get_element (names, i);
 

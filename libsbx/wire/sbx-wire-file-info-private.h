@@ -9,6 +9,9 @@
 
 G_BEGIN_DECLS
 
+/* Entries of one directory in one reply: as many as can become objects before the loop is late. */
+#define SBX_WIRE_MAX_ENTRIES 15000
+
 /* What is known of a file, as "stat" and "list_dir" have it. */
 
 void       _sbx_wire_file_info_append (SbxWireMessage        *message,

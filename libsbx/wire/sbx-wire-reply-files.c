@@ -78,6 +78,14 @@ _sbx_wire_reply_get_infos (SbxWireReply  *self,
       return NULL;
     }
 
+  if (json_array_get_length (entries) > SBX_WIRE_MAX_ENTRIES)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_TOO_LARGE,
+                   _("The directory has %u entries, which is more than one reply can carry; list "
+                     "its parts, or run a command that does"), json_array_get_length (entries));
+      return NULL;
+    }
+
   for (guint i = 0; i < json_array_get_length (entries); i++)
     {
       JsonNode *node = json_array_get_element (entries, i);

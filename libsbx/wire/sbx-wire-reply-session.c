@@ -6,7 +6,11 @@
 
 #include "wire/sbx-wire-reply-members-private.h"
 
+#include <glib/gi18n-lib.h>
 #include <string.h>
+
+/* It goes along with every request. */
+#define MAX_SIZE (1024 * 1024)
 
 /* The session as it came: it may have any member, and the provider wants each of them back. */
 static GBytes *
@@ -40,6 +44,13 @@ _sbx_wire_reply_get_session (SbxWireReply    *self,
                                      error) ||
       !_sbx_wire_features_parse (capabilities, &session->exec, &session->features, error))
     return FALSE;
+
+  if (_sbx_wire_line_get_size (self->line) > MAX_SIZE)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_TOO_LARGE,
+                   _("The provider's session has more than %d bytes"), MAX_SIZE);
+      return FALSE;
+    }
 
   session->text = write_session (self->line, self->result);
   session->id = g_strdup (id);

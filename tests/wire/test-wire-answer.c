@@ -426,19 +426,51 @@ test_many_infos (void)
   g_autoptr(GError) error = NULL;
   SbxWireReply reply;
 
-  for (guint i = 0; i < 45000; i++)
+  for (guint i = 0; i < 15000; i++)
     g_list_store_append (infos, info);
 
   line = receive (&reply, _sbx_wire_answer_infos ("req_1", G_LIST_MODEL (infos)));
   received = _sbx_wire_reply_get_infos (&reply, &error);
   g_assert_no_error (error);
-  g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (received)), ==, 45000);
+  g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (received)), ==, 15000);
 
   g_list_store_append (infos, info);
   error_line = receive (&reply, _sbx_wire_answer_infos ("req_1", G_LIST_MODEL (infos)));
   error = _sbx_wire_reply_get_error (&reply);
   g_assert_error (error, SBX_ERROR, SBX_ERROR_PROVIDER);
   g_assert_true (g_str_has_prefix (error->message, "too_large: "));
+}
+
+/* What would take long to make anything of is refused, however well formed it is. */
+static void
+test_too_much (void)
+{
+  g_autoptr(GString) entries = g_string_new ("{\"id\":\"req_1\",\"result\":{\"entries\":[");
+  g_autoptr(GString) session = g_string_new ("{\"id\":\"req_1\",\"result\":{\"id\":\"s\",\"x\":\"");
+  g_autoptr(SbxWireLine) entries_line = NULL;
+  g_autoptr(SbxWireLine) session_line = NULL;
+  g_autoptr(GListStore) infos = NULL;
+  g_autoptr(GError) error = NULL;
+  g_auto(SbxWireSession) opened = { 0 };
+  SbxWireReply reply;
+
+  for (guint i = 0; i <= 15000; i++)
+    g_string_append_printf (entries, "%s{\"name\":\"a\",\"type\":\"file\"}", i > 0 ? "," : "");
+  g_string_append (entries, "]}}");
+  entries_line = wire_line (entries->str);
+  g_assert_true (_sbx_wire_reply_parse (&reply, entries_line, &error));
+  infos = _sbx_wire_reply_get_infos (&reply, &error);
+  g_assert_null (infos);
+  g_assert_error (error, SBX_ERROR, SBX_ERROR_TOO_LARGE);
+  g_clear_error (&error);
+
+  for (guint i = 0; i < 64 * 1024; i++)
+    g_string_append (session, "0123456789abcdef");
+  g_string_append (session, "\"}}");
+  session_line = wire_line (session->str);
+  g_assert_true (_sbx_wire_reply_parse (&reply, session_line, &error));
+  g_assert_false (_sbx_wire_reply_get_session (&reply, &opened, &error));
+  g_assert_error (error, SBX_ERROR, SBX_ERROR_TOO_LARGE);
 }
 
 static void
@@ -476,6 +508,7 @@ main (int   argc,
   g_test_add_func ("/wire/answer/no-utf8", test_no_utf8);
   g_test_add_func ("/wire/answer/infos", test_infos);
   g_test_add_func ("/wire/answer/many-infos", test_many_infos);
+  g_test_add_func ("/wire/answer/too-much", test_too_much);
   g_test_add_func ("/wire/answer/round-trip-io-errors", test_round_trip_io_errors);
   g_test_add_func ("/wire/answer/round-trip-exec", test_round_trip_exec);
   g_test_add_func ("/wire/answer/round-trip-infos", test_round_trip_infos);
