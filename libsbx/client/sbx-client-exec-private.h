@@ -30,6 +30,7 @@ typedef struct
   guint              concluding   : 1;    /* and only the reader is waited for; it owns itself */
   guint              detached     : 1;    /* nothing more is heard of it; it owns itself */
   guint              input_begun  : 1;
+  guint              unread       : 1;    /* output was left out: no more of it is passed on */
 } SbxClientExec;
 
 gboolean _sbx_client_exec_is_over     (SbxClientExec      *self);

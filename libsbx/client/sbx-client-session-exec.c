@@ -71,8 +71,9 @@ exec_pause (SbxClientExec *self)
 {
   SbxClientConnection *connection = _sbx_client_session_peek_connection (self->session);
 
+  /* One that is to end waits for nobody: its reader may be gone, and all others wait with it. */
   if (self->paused || connection == NULL || _sbx_client_exec_is_over (self) ||
-      sbx_exec_invocation_get_credit (self->invocation) > 0)
+      exec_is_cancelled (self) || sbx_exec_invocation_get_credit (self->invocation) > 0)
     return;
 
   self->paused = TRUE;
@@ -162,6 +163,16 @@ emit (SbxClientExec *self,
     sbx_exec_invocation_emit_stderr (self->invocation, bytes);
 }
 
+/* Of one that is to end, what its reader does not take is left out, with all that comes after. */
+static gboolean
+is_unread (SbxClientExec *self)
+{
+  if (exec_is_cancelled (self) && sbx_exec_invocation_get_credit (self->invocation) <= 0)
+    self->unread = TRUE;
+
+  return self->unread;
+}
+
 static GBytes *
 get_result (SbxClientExec *self,
             SbxStream      stream)
@@ -182,7 +193,7 @@ emit_tail (SbxClientExec *self,
     {
       g_autoptr(GBytes) part = NULL;
 
-      if (sbx_exec_invocation_get_credit (self->invocation) <= 0)
+      if (self->unread || sbx_exec_invocation_get_credit (self->invocation) <= 0)
         return FALSE;
 
       part = g_bytes_new_from_bytes (whole, self->n_emitted[stream],
@@ -307,6 +318,8 @@ exec_event (SbxClientCall      *call,
 
     case SBX_WIRE_EVENT_STDOUT:
     case SBX_WIRE_EVENT_STDERR:
+      if (is_unread (self))
+        break;
       emit (self, event->type == SBX_WIRE_EVENT_STDOUT ? SBX_STREAM_STDOUT : SBX_STREAM_STDERR,
             event->data);
       exec_pause (self);

@@ -496,6 +496,41 @@ test_nested (void)
     }
 }
 
+/* Who does not read what he cancels holds up nobody else: its output would fill the pipe again and
+ * again. */
+static void
+test_unread (void)
+{
+  g_autoptr(TestClient) self = test_client_new ("multiplex,features=multiplex+cancel,"
+                                                "output=stream,size=64,chunk=2");
+  g_autoptr(SbxSession) session = test_client_open (self);
+  g_autoptr(SbxCommand) command = test_command ("true", NULL);
+  g_autoptr(SbxProcess) process = sbx_session_create_process (session, command);
+  g_autoptr(GCancellable) cancellable = g_cancellable_new ();
+  GInputStream *pipe = sbx_process_get_stdout_pipe (process);
+  g_autoptr(GAsyncResult) exec = NULL;
+  g_autoptr(SbxExecResult) result = NULL;
+  GAsyncResult *read = NULL;
+  g_autoptr(GError) error = NULL;
+  gint64 begin;
+
+  g_assert_nonnull (pipe);
+  make_file (self, "a");
+  sbx_process_run_async (process, cancellable, test_store_result, &exec);
+  test_run_for (500);
+  begin = g_get_monotonic_time ();
+  g_cancellable_cancel (cancellable);
+  test_wait_for (exec != NULL);
+  result = sbx_process_run_finish (process, exec, &error);
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+
+  sbx_session_read_file_async (session, "a", 0, NULL, test_store_result, &read);
+  g_assert_true (finish_read (session, &read, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (g_get_monotonic_time () - begin, <, AT_ONCE_US);
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -517,6 +552,7 @@ main (int   argc,
   g_test_add_func ("/client/cancel/reordered", test_reordered);
   g_test_add_func ("/client/cancel/unanswered", test_cancel_unanswered);
   g_test_add_func ("/client/cancel/row-29-nested", test_nested);
+  g_test_add_func ("/client/cancel/unread", test_unread);
 
   return g_test_run ();
 }
