@@ -56,6 +56,12 @@ gboolean            _sbx_bwrap_git_make_entry        (int                    com
                                                       const char            *worktree_path,
                                                       GError               **error);
 
+/* Puts what git on the host follows from an entry back to what it was. */
+gboolean            _sbx_bwrap_git_mend_entry        (int                    common_fd,
+                                                      const char            *name,
+                                                      const char            *worktree_path,
+                                                      GError               **error);
+
 /* All of it, also its log and configuration. What is not there is no error. */
 gboolean            _sbx_bwrap_git_remove_branch     (int                    common_fd,
                                                       const char            *branch,

@@ -146,6 +146,28 @@ _sbx_bwrap_git_make_entry (int          common_fd,
   return TRUE;
 }
 
+/* The session could not change these, but another one may have been able to. */
+gboolean
+_sbx_bwrap_git_mend_entry (int          common_fd,
+                           const char  *name,
+                           const char  *worktree_path,
+                           GError     **error)
+{
+  static const char * const planted[] = { "config", "config.worktree", "hooks", "modules" };
+  g_autofree char *path = g_build_filename ("worktrees", name, NULL);
+  g_autofree char *back = g_strconcat (worktree_path, "/.git\n", NULL);
+  sbx_autofd int fd = _sbx_open_beneath (common_fd, path, O_RDONLY | O_DIRECTORY, 0, NULL);
+
+  if (fd < 0)
+    return TRUE;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (planted); i++)
+    if (!_sbx_delete_tree (fd, planted[i], NULL, error))
+      return FALSE;
+
+  return put (fd, "commondir", "../..\n", error) && put (fd, "gitdir", back, error);
+}
+
 static gboolean
 remove_file (int          dir_fd,
              const char  *directory,

@@ -220,6 +220,9 @@ _sbx_bwrap_worktree_settle (int                      sessions_fd,
       if (g_cancellable_set_error_if_cancelled (cancellable, error))
         return FALSE;
 
+      if (common_fd >= 0 && !_sbx_bwrap_git_mend_entry (common_fd, branch, path, error))
+        return FALSE;
+
       keep (kept, note, path, branch);
     }
   else if (!remove_all (common_fd, data_fd, id, branch, cancellable, error))

@@ -462,6 +462,38 @@ test_merge (void)
   g_assert_cmpstr (content, ==, "work\nwork\nfirst\n");
 }
 
+/* A session of the repository itself may reach the entry of a worktree that is made later: git on
+ * the host must find nothing of what it planted there. */
+static void
+test_planted (void)
+{
+  g_autoptr(Place) place = place_new ();
+  g_autoptr(SbxSession) plain = NULL;
+  g_autoptr(SbxSession) session = NULL;
+  g_autofree char *marker = g_build_filename (place->root, "marker", NULL);
+  g_autofree char *script = NULL;
+  g_auto(Kept) kept = { 0 };
+
+  write_keeping_profiles ();
+  do_on_host (place->project, MAKE_REPOSITORY);
+  g_signal_connect (place->provider, "worktree-kept", G_CALLBACK (kept_cb), &kept);
+  plain = open_profile (place, place->project, "default", NULL);
+  session = open_profile (place, place->project, "keep", NULL);
+  g_free (inside (session, "echo x > file"));
+  script = g_strdup_printf ("mkdir planted; cp -r .git/objects .git/refs .git/HEAD planted; "
+                            "printf '[core]\n\trepositoryFormatVersion = 0\n"
+                            "\tfsmonitor = touch %s\n' > planted/config; "
+                            "cp planted/config .git/worktrees/sbx-*/config.worktree; "
+                            "echo $PWD/planted > .git/worktrees/sbx-*/commondir; true", marker);
+  g_free (inside (plain, script));
+  close_session (session);
+
+  g_assert_cmpuint (kept.n, ==, 1);
+  do_on_host (kept.path, "git status; git rev-parse --git-common-dir | grep project/.git");
+  g_assert_false (g_file_test (marker, G_FILE_TEST_EXISTS));
+  close_session (plain);
+}
+
 /* Two at once, and one of the repository itself, do not get into one another's way. */
 static void
 test_several (void)
@@ -589,6 +621,7 @@ main (int   argc,
   g_test_add_func ("/worktree/carry", test_carry);
   g_test_add_func ("/worktree/keep", test_keep);
   g_test_add_func ("/worktree/merge", test_merge);
+  g_test_add_func ("/worktree/planted", test_planted);
   g_test_add_func ("/worktree/several", test_several);
   g_test_add_func ("/worktree/dropped", test_dropped);
   g_test_add_func ("/worktree/cancel", test_cancel);
