@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "conformance-report.h"
+#include "run-interrupt.h"
 #include "tool-json.h"
 #include "tool-text.h"
 #include "tool.h"
@@ -135,6 +136,7 @@ run (const ToolCommand  *command,
   g_autoptr(GListModel) checks = NULL;
   g_autoptr(GError) error = NULL;
   SbxConformanceLevel level;
+  GCancellable *cancellable;
   gboolean printed;
 
   if (!tool_parse (command, argc, &argv) || !parse_level (&level))
@@ -149,9 +151,12 @@ run (const ToolCommand  *command,
 
   if (!options.as_json)
     g_signal_connect (conformance, "check-done", G_CALLBACK (check_done_cb), NULL);
-  checks = sbx_conformance_run (conformance, NULL, &error);
+  cancellable = tool_interrupt_watch (&error);
+  if (cancellable != NULL)
+    checks = sbx_conformance_run (conformance, cancellable, &error);
   if (checks == NULL)
     {
+      tool_interrupt_end ();
       tool_complain ("%s", error->message);
       return TOOL_STATUS_FAILED;
     }

@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "run-interrupt.h"
 #include "tool-text.h"
 #include "tool.h"
 
@@ -144,6 +145,7 @@ play_client (SbxConversation     *conversation,
   g_autoptr(GString) text = g_string_new (NULL);
   g_autoptr(GError) error = NULL;
   g_auto(GStrv) differences = NULL;
+  GCancellable *cancellable;
 
   if (!(seconds > 0 && seconds <= MAX_SECONDS))
     {
@@ -153,10 +155,13 @@ play_client (SbxConversation     *conversation,
 
   if (options.workspace != NULL)
     workspace = g_canonicalize_filename (options.workspace, NULL);
-  differences = sbx_conversation_replay (conversation, argv, workspace,
-                                         (guint) ceil (seconds * 1000), NULL, &error);
+  cancellable = tool_interrupt_watch (&error);
+  if (cancellable != NULL)
+    differences = sbx_conversation_replay (conversation, argv, workspace,
+                                           (guint) ceil (seconds * 1000), cancellable, &error);
   if (differences == NULL)
     {
+      tool_interrupt_end ();
       tool_complain ("%s", error->message);
       return TOOL_STATUS_FAILED;
     }

@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* More is not waited for where nobody asks how it went. */
+#define CLOSE_MS 2000
+
 void
 _sbx_trial_reset (SbxTrial *self)
 {
@@ -27,9 +30,31 @@ forget_session (SbxTrial *self)
   g_clear_pointer (&self->cwd, g_free);
 }
 
+/* A session may be somewhere far away, and cost something until it is closed. */
+static void
+close_session (SbxTrial *self)
+{
+  g_autofree char *line = NULL;
+  g_autoptr(GBytes) bytes = NULL;
+  g_autoptr(GBytes) answer = NULL;
+  gsize size;
+
+  if (self->peer == NULL || self->session == NULL || _sbx_peer_has_exited (self->peer))
+    return;
+
+  line = g_strdup_printf ("{\"id\":\"close\",\"method\":\"close\",\"params\":{\"session\":%s}}\n",
+                          self->session);
+  size = strlen (line);
+  bytes = g_bytes_new_take (g_steal_pointer (&line), size);
+  _sbx_peer_send (self->peer, bytes);
+  _sbx_peer_receive (self->peer, g_get_monotonic_time () + CLOSE_MS * 1000, &answer);
+}
+
 void
 _sbx_trial_stop (SbxTrial *self)
 {
+  if (!self->silent)
+    close_session (self);
   g_clear_pointer (&self->peer, _sbx_peer_free);
   forget_session (self);
   self->spoilt = FALSE;

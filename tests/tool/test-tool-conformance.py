@@ -88,6 +88,24 @@ class Conformance(tooltest.ToolTest):
         report = json.loads(self.tool("conformance", "--list", "--json").stdout)
         self.assertEqual([check["number"] for check in report["checks"]], numbers)
 
+    def test_interrupted(self):
+        """Whoever interrupts it finds no workspace and no provider left."""
+        record = self.path("record.jsonl")
+        self.write_file("record.jsonl", b'{"t_ms":0,"from":"client","line":{"id":"r","method":"stat"}}\n'
+                        b'{"t_ms":0,"from":"provider","line":{"id":"r","result":{}}}\n')
+        self.env["TMPDIR"] = self.dir
+        provider = [FAKE, "silent=all", "serve"]
+        for args in (["conformance", "--timeout", "30"], ["replay", "--timeout", "30", record]):
+            with self.subTest(args[0]):
+                process = self.start(*args, "--", *provider)
+                made = tooltest.wait_for(lambda: self.left("sbx-conformance-"), "the workspace")
+                process.send_signal(signal.SIGINT)
+                self.assertEqual(process.wait(tooltest.DEADLINE_S), -signal.SIGINT)
+                self.assertEqual(self.left("sbx-conformance-"), [], made)
+
+    def left(self, prefix):
+        return [name for name in os.listdir(self.dir) if name.startswith(prefix)]
+
     def test_trouble(self):
         self.assert_status(self.tool("conformance", "--", "/nonexistent", "serve"), 125, "/nonexistent")
         self.assert_status(self.tool("conformance"), 125, "no provider")
