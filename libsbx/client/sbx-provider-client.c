@@ -133,18 +133,23 @@ sbx_provider_client_init_async_initable (GAsyncInitableIface *iface)
   iface->init_finish = sbx_provider_client_init_finish;
 }
 
-/* What a program is called as a provider, unless somebody says otherwise. */
+/* What a program is called as a provider, unless somebody says otherwise. Something that starts
+ * another program, such as env(1) or "sbx-tool record", has that one's name behind its own. */
 static char *
-choose_name (const char *program)
+choose_name (char **argv)
 {
   static const char * const prefixes[] = { "smol-sandbox-", "sbx-provider-" };
-  g_autofree char *name = g_path_get_basename (program);
 
-  for (gsize i = 0; i < G_N_ELEMENTS (prefixes); i++)
-    if (g_str_has_prefix (name, prefixes[i]) && name[strlen (prefixes[i])] != '\0')
-      return g_strdup (name + strlen (prefixes[i]));
+  for (gsize i = 0; argv[i] != NULL; i++)
+    {
+      g_autofree char *name = g_path_get_basename (argv[i]);
 
-  return g_steal_pointer (&name);
+      for (gsize j = 0; j < G_N_ELEMENTS (prefixes); j++)
+        if (g_str_has_prefix (name, prefixes[j]) && name[strlen (prefixes[j])] != '\0')
+          return g_strdup (name + strlen (prefixes[j]));
+    }
+
+  return g_path_get_basename (argv[0]);
 }
 
 static void
@@ -163,7 +168,7 @@ sbx_provider_client_constructed (GObject *object)
     }
 
   if (self->provider_name == NULL)
-    self->provider_name = choose_name (self->argv[0]);
+    self->provider_name = choose_name (self->argv);
 }
 
 static void
@@ -321,7 +326,7 @@ install_state_properties (void)
    * SbxProviderClient:provider-name: (getter get_provider_name) (setter set_provider_name)
    *
    * What the provider is called in what is asked of it. By default that is the name of its program
-   * without `sbx-provider-` or `smol-sandbox-`.
+   * without `sbx-provider-` or `smol-sandbox-`, of the first one in the command line that has that.
    *
    * Since: 1.0
    */
