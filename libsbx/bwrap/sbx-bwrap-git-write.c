@@ -179,8 +179,25 @@ remove_file (int          dir_fd,
   if (fd < 0 || unlinkat (fd, name, 0) == 0 || errno == ENOENT)
     return TRUE;
 
+  /* A branch of another name, which begins with this one, is somebody's. */
+  if (errno == EISDIR)
+    {
+      unlinkat (fd, name, AT_REMOVEDIR);
+      return TRUE;
+    }
+
   _sbx_path_error (error, errno, name, _("It could not be removed from the repository"));
   return FALSE;
+}
+
+/* What git would not have made there has nothing of a branch in it. */
+static gboolean
+is_of_no_use (const GError *reason)
+{
+  return g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND) ||
+         g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE) ||
+         g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY) ||
+         g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_TOO_MANY_LINKS);
 }
 
 /* Takes what is not wanted out of a text; %NULL when there is nothing of it. */
@@ -205,14 +222,15 @@ read_and_filter (int            common_fd,
   bytes = _sbx_read_beneath (common_fd, name, max_size, cancellable, &reason);
   if (bytes == NULL)
     {
-      if (!g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
+      if (!is_of_no_use (reason))
         g_propagate_error (error, g_steal_pointer (&reason));
       return NULL;
     }
 
   /* A NUL is in neither of these files. */
   data = g_bytes_get_data (bytes, &size);
-  if (memchr (data, '\0', size) != NULL)
+  if (data == NULL || memmem (data, size, branch, strlen (branch)) == NULL ||
+      memchr (data, '\0', size) != NULL)
     return NULL;
 
   text = g_strndup (data, size);
@@ -304,7 +322,9 @@ rewrite_locked (int            common_fd,
   g_autoptr(GError) reason = NULL;
   struct stat st;
 
-  unlinkat (common_fd, staging, 0);
+  if (!_sbx_delete_tree (common_fd, staging, cancellable, error))
+    return FALSE;
+
   text = read_and_filter (common_fd, name, max_size, filter, branch, cancellable, &reason);
   if ((text != NULL || is_own_lock (common_fd, lock_name, branch)) &&
       take_lock (common_fd, lock_name, branch, cancellable, &reason))
@@ -342,22 +362,34 @@ filter_packed (const char *text,
   return g_strdup_printf ("%.*s%s", (int) (start - text), text, found + strlen (ending));
 }
 
-/* The section of the branch, which only the user can have made. */
+/* The sections of the branch, which only the user can have made. */
 static char *
 filter_config (const char *text,
                const char *branch)
 {
   g_autofree char *header = g_strconcat ("[branch \"", branch, "\"]", NULL);
-  const char *start = strstr (text, header);
-  const char *end;
+  GString *left = g_string_new (NULL);
+  gboolean continued = FALSE;
+  gboolean within = FALSE;
+  gboolean found = FALSE;
 
-  if (start == NULL || (start > text && start[-1] != '\n'))
-    return NULL;
+  while (*text != '\0')
+    {
+      const char *newline = strchr (text, '\n');
+      const gsize length = newline != NULL ? (gsize) (newline - text) + 1 : strlen (text);
+      const char *start = text + strspn (text, " \t");
 
-  end = strstr (start + strlen (header), "\n[");
-  end = end != NULL ? end + 1 : start + strlen (start);
+      if (*start == '[' && !continued)
+        within = g_str_has_prefix (start, header);
+      if (!within)
+        g_string_append_len (left, text, (gssize) length);
 
-  return g_strdup_printf ("%.*s%s", (int) (start - text), text, end);
+      found |= within;
+      continued = newline > text && newline[-1] == '\\';
+      text += length;
+    }
+
+  return g_string_free (left, !found);
 }
 
 gboolean
@@ -367,15 +399,19 @@ _sbx_bwrap_git_remove_branch (int            common_fd,
                               GError       **error)
 {
   g_autofree char *lock_name = g_strconcat (branch, ".lock", NULL);
+  gboolean done;
 
-  /* The packed one first, or it would come back for a moment. */
-  return rewrite_locked (common_fd, "packed-refs", MAX_PACKED, filter_packed, branch, cancellable,
-                         error) &&
-         remove_file (common_fd, "refs/heads", branch, error) &&
-         remove_file (common_fd, "refs/heads", lock_name, error) &&
-         remove_file (common_fd, "logs/refs/heads", branch, error) &&
-         rewrite_locked (common_fd, "config", MAX_CONFIG, filter_config, branch, cancellable,
+  /* The packed one first, or it would come back for a moment. What cannot be removed keeps nothing
+   * else from being. */
+  done = rewrite_locked (common_fd, "packed-refs", MAX_PACKED, filter_packed, branch, cancellable,
                          error);
+  done &= remove_file (common_fd, "refs/heads", branch, done ? error : NULL);
+  done &= remove_file (common_fd, "refs/heads", lock_name, done ? error : NULL);
+  done &= remove_file (common_fd, "logs/refs/heads", branch, done ? error : NULL);
+  done &= rewrite_locked (common_fd, "config", MAX_CONFIG, filter_config, branch, cancellable,
+                          done ? error : NULL);
+
+  return done;
 }
 
 gboolean

@@ -197,6 +197,7 @@ _sbx_bwrap_worktree_settle (int                      sessions_fd,
   g_autofree char *path = NULL;
   sbx_autofd int data_fd = -1;
   sbx_autofd int common_fd = -1;
+  gboolean can_stay;
 
   if (note == NULL)
     {
@@ -213,14 +214,16 @@ _sbx_bwrap_worktree_settle (int                      sessions_fd,
   common_fd = open_common (note);
   group = _sbx_bwrap_state_read_group (sessions_fd, id, NULL);
 
-  if (note->keep && *note->tree != '\0' &&
+  can_stay = note->keep && *note->tree != '\0';
+  if (can_stay && common_fd >= 0 &&
+      !_sbx_bwrap_git_mend_entry (common_fd, branch, path, error))
+    return FALSE;
+
+  if (can_stay &&
       (common_fd < 0 ||
        has_work (note, common_fd, settings, group, path, branch, cancellable)))
     {
       if (g_cancellable_set_error_if_cancelled (cancellable, error))
-        return FALSE;
-
-      if (common_fd >= 0 && !_sbx_bwrap_git_mend_entry (common_fd, branch, path, error))
         return FALSE;
 
       keep (kept, note, path, branch);

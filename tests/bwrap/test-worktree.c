@@ -483,8 +483,8 @@ test_planted (void)
   script = g_strdup_printf ("mkdir planted; cp -r .git/objects .git/refs .git/HEAD planted; "
                             "printf '[core]\n\trepositoryFormatVersion = 0\n"
                             "\tfsmonitor = touch %s\n' > planted/config; "
-                            "cp planted/config .git/worktrees/sbx-*/config.worktree; "
-                            "echo $PWD/planted > .git/worktrees/sbx-*/commondir; true", marker);
+                            "d=$(echo .git/worktrees/sbx-*); cp planted/config $d/config.worktree; "
+                            "echo $PWD/planted > $d/commondir", marker);
   g_free (inside (plain, script));
   close_session (session);
 
