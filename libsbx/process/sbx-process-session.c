@@ -17,8 +17,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What forks while it is looked for is found the next time. */
-#define MAX_WALKS 20
+/* What forks while it is looked for is found the next time. One that was killed while it forked may
+ * be long about it where there is much to do. */
+#define WALK_PAUSE_US (5 * 1000)
+#define MAX_WALKS 1000
 
 static gboolean
 is_of_session (const char *pid,
@@ -64,25 +66,59 @@ kill_one (const char *name,
   return pidfd < 0 && errno == ENOSYS && kill (pid, SIGKILL) == 0;
 }
 
+/* Whether there was any. */
+static gboolean
+walk (pid_t leader)
+{
+  DIR *proc = opendir ("/proc");
+  struct dirent *entry;
+  gboolean found = FALSE;
+
+  if (proc == NULL)
+    return FALSE;
+
+  while ((entry = readdir (proc)) != NULL)
+    found |= kill_one (entry->d_name, leader);
+
+  closedir (proc);
+
+  return found;
+}
+
+/* Twice, because what was forked after the names were read is in no list, and the one that forked it
+ * may have died before it was looked at. */
+static gboolean
+kill_all (pid_t leader)
+{
+  return walk (leader) || walk (leader);
+}
+
+static gpointer
+kill_thread (gpointer data)
+{
+  const pid_t leader = GPOINTER_TO_INT (data);
+
+  for (guint i = 0; i < MAX_WALKS; i++)
+    {
+      g_usleep (WALK_PAUSE_US);
+      if (!kill_all (leader))
+        break;
+    }
+
+  return NULL;
+}
+
 void
 _sbx_process_session_kill (pid_t leader)
 {
-  gboolean found = TRUE;
+  g_autoptr(GThread) thread G_GNUC_UNUSED = NULL;
 
   /* As long as the session has members, the kernel gives its number to nobody else: where there is
    * a process with that number, none is left of ours. */
   if (leader <= 1 || kill (leader, 0) == 0 || errno != ESRCH)
     return;
 
-  for (guint i = 0; i < MAX_WALKS && found; i++)
-    {
-      DIR *proc = opendir ("/proc");
-      struct dirent *entry;
-
-      found = FALSE;
-      while (proc != NULL && (entry = readdir (proc)) != NULL)
-        found |= kill_one (entry->d_name, leader);
-      if (proc != NULL)
-        closedir (proc);
-    }
+  /* Most have left nothing. */
+  if (kill_all (leader))
+    thread = g_thread_try_new ("sbx-session-end", kill_thread, GINT_TO_POINTER (leader), NULL);
 }
