@@ -102,8 +102,8 @@ request_cancel (SbxClientConnection *self,
                                  _sbx_wire_request_cancel (number, cancelled->number));
 }
 
-/* It must end within the grace time from now on. What has to be done at any rate keeps the time that
- * it has. */
+/* It must end within the grace time from now on. What has to be done at any rate keeps the time
+ * that it has. */
 static void
 set_grace (SbxClientConnection *self,
            SbxClientCall       *call)
