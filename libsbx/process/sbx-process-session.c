@@ -85,8 +85,8 @@ walk (pid_t leader)
   return found;
 }
 
-/* Twice, because what was forked after the names were read is in no list, and the one that forked it
- * may have died before it was looked at. */
+/* Twice, because what was forked after the names were read is in no list, and the one that forked
+ * it may have died before it was looked at. */
 static gboolean
 kill_all (pid_t leader)
 {
