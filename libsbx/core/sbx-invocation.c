@@ -255,25 +255,36 @@ grace_over_cb (gpointer user_data)
   return G_SOURCE_REMOVE;
 }
 
+/* From now on the implementation can be told to end. What it answers at once needs no source. */
+static void
+sbx_invocation_watch_cancellable (SbxInvocation *self)
+{
+  SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
+  GCancellable *cancellable;
+
+  if (priv->task == NULL || priv->cancel_source != NULL)
+    return;
+
+  cancellable = g_task_get_cancellable (priv->task);
+  if (cancellable == NULL)
+    return;
+
+  /* The source is destroyed with the invocation, so that it needs no reference. */
+  priv->cancel_source = g_cancellable_source_new (cancellable);
+  g_source_set_callback (priv->cancel_source, G_SOURCE_FUNC (cancelled_cb), self, NULL);
+  g_source_attach (priv->cancel_source, g_task_get_context (priv->task));
+}
+
 void
 _sbx_invocation_adopt (SbxInvocation *self,
                        GTask         *task,
                        guint          grace_ms)
 {
   SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
-  GCancellable *cancellable = g_task_get_cancellable (task);
 
   priv->task = task;
   priv->grace_ms = grace_ms;
   priv->calling = TRUE;
-
-  if (cancellable != NULL)
-    {
-      /* The source is destroyed with the invocation, so that it needs no reference. */
-      priv->cancel_source = g_cancellable_source_new (cancellable);
-      g_source_set_callback (priv->cancel_source, G_SOURCE_FUNC (cancelled_cb), self, NULL);
-      g_source_attach (priv->cancel_source, g_task_get_context (task));
-    }
 }
 
 void
@@ -296,6 +307,9 @@ _sbx_invocation_set_end_func (SbxInvocation        *self,
 
   priv->end = func;
   priv->end_data = user_data;
+
+  if (func != NULL)
+    sbx_invocation_watch_cancellable (self);
 }
 
 gboolean
@@ -362,6 +376,7 @@ _sbx_invocation_handled (SbxInvocation *self,
                                  _("The provider could not handle the call; look for its own "
                                    "message, an exception perhaps"));
 
+  sbx_invocation_watch_cancellable (self);
   sbx_invocation_return_held (self);
 }
 
@@ -430,6 +445,8 @@ sbx_invocation_get_cancellable (SbxInvocation *self)
       priv->cancellable = g_cancellable_new ();
       if (priv->ending)
         g_cancellable_cancel (priv->cancellable);
+
+      sbx_invocation_watch_cancellable (self);
     }
 
   return priv->cancellable;
