@@ -25,6 +25,7 @@ typedef struct
 {
   GMainLoop  *loop;
   SbxSession *session;
+  GBytes     *content;
   guint       left;
   guint64     received;
 } Case;
@@ -92,17 +93,23 @@ read_next (Case *self)
     sbx_session_read_file_async (self->session, "f", 0, NULL, read_cb, self);
 }
 
+static GBytes *
+make_content (void)
+{
+  char *data = g_malloc (LARGE_MIB * MIB);
+
+  memset (data, 'x', LARGE_MIB * MIB);
+
+  return g_bytes_new_take (data, LARGE_MIB * MIB);
+}
+
 static void
 run_pair (Case *self)
 {
-  char *data = g_malloc (LARGE_MIB * MIB);
-  g_autoptr(GBytes) content = NULL;
   g_autoptr(GBytes) read = NULL;
   g_autoptr(GError) error = NULL;
 
-  memset (data, 'x', LARGE_MIB * MIB);
-  content = g_bytes_new_take (data, LARGE_MIB * MIB);
-  if (!sbx_session_write_file (self->session, "f", content, 0, NULL, &error))
+  if (!sbx_session_write_file (self->session, "f", self->content, 0, NULL, &error))
     g_error ("write_file: %s", error->message);
   read = sbx_session_read_file (self->session, "f", 0, NULL, &error);
   if (read == NULL)
@@ -124,6 +131,8 @@ run_case (const char *name)
 
   self.session = open_session (&client);
   self.loop = g_main_loop_new (NULL, FALSE);
+  if (strcmp (name, "pair") == 0)
+    self.content = make_content ();
   bench_timer_start (&timer);
   begin = g_get_monotonic_time ();
 
@@ -145,6 +154,7 @@ run_case (const char *name)
   sbx_provider_client_close (client, NULL, NULL);
   g_object_unref (self.session);
   g_main_loop_unref (self.loop);
+  g_clear_pointer (&self.content, g_bytes_unref);
 
   return EXIT_SUCCESS;
 }
