@@ -12,6 +12,16 @@
 
 static const SbxJsonLimits default_limits = SBX_JSON_DEFAULT_LIMITS;
 
+/* Room to work in, which a thread keeps from one text to the next unless it has become large. */
+typedef struct
+{
+  GPtrArray *open;
+  GString *name;
+  GString *string;
+} Room;
+
+#define KEPT_ROOM 4096
+
 typedef struct
 {
   SbxJsonText text;
@@ -29,6 +39,51 @@ typedef struct
   JsonNode **nodes;
   gsize n_nodes;
 } Gate;
+
+static void
+room_free (gpointer data)
+{
+  Room *self = data;
+
+  g_ptr_array_unref (self->open);
+  g_string_free (self->name, TRUE);
+  g_string_free (self->string, TRUE);
+  g_free (self);
+}
+
+static GPrivate kept_room = G_PRIVATE_INIT (room_free);
+
+static Room *
+take_room (void)
+{
+  Room *self = g_private_get (&kept_room);
+
+  if (self != NULL)
+    {
+      g_private_set (&kept_room, NULL);
+      return self;
+    }
+
+  self = g_new (Room, 1);
+  self->open = g_ptr_array_new ();
+  self->name = g_string_new (NULL);
+  self->string = g_string_new (NULL);
+
+  return self;
+}
+
+static void
+give_back_room (Room *self)
+{
+  if (self->name->allocated_len > KEPT_ROOM || self->string->allocated_len > KEPT_ROOM)
+    {
+      room_free (self);
+      return;
+    }
+
+  g_ptr_array_set_size (self->open, 0);
+  g_private_replace (&kept_room, self);
+}
 
 static gboolean
 set_error (SbxJsonText *self,
@@ -318,15 +373,13 @@ parse (Gate                *self,
        const SbxJsonLimits *limits,
        GError             **error)
 {
-  g_autoptr(GPtrArray) open = g_ptr_array_new ();
-  g_autoptr(GString) name = g_string_new (NULL);
-  g_autoptr(GString) string = g_string_new (NULL);
+  Room *const room = take_room ();
   g_autoptr(JsonNode) root = NULL;
   gboolean accepted;
 
-  self->open = open;
-  self->name = name;
-  self->string = string;
+  self->open = room->open;
+  self->name = room->name;
+  self->string = room->string;
 
   /* An empty GBytes has no address to count from. */
   self->text.start = (const guint8 *) (size > 0 ? text : "");
@@ -338,6 +391,7 @@ parse (Gate                *self,
                ? read_text (self)
                : _sbx_json_text_too_large (&self->text, "the text is too long");
   root = self->root;
+  give_back_room (room);
 
   /* What was lifted out of a place that has no string. */
   if (accepted && self->n_nodes < self->n_offsets)
