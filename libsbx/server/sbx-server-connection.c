@@ -66,17 +66,36 @@ _sbx_server_connection_regulate (SbxServerConnection *self)
     }
 }
 
+/* Its time, unlike that it is due, can only be set at the cost of waking the loop. */
+typedef struct
+{
+  GSource  source;
+  gboolean due;
+} Turn;
+
+static gboolean
+turn_prepare (GSource *source,
+              int     *timeout)
+{
+  *timeout = -1;
+
+  return ((Turn *) source)->due;
+}
+
 static gboolean
 turn_dispatch (GSource     *source,
                GSourceFunc  callback,
                gpointer     user_data)
 {
-  g_source_set_ready_time (source, -1);
+  ((Turn *) source)->due = FALSE;
+  if (g_source_get_ready_time (source) >= 0)
+    g_source_set_ready_time (source, -1);
 
   return callback (user_data);
 }
 
 static GSourceFuncs turn_funcs = {
+  .prepare = turn_prepare,
   .dispatch = turn_dispatch,
 };
 
@@ -109,7 +128,7 @@ gather (SbxServerConnection *self)
 
   self->gathering = TRUE;
   _sbx_wire_writer_cork (self->writer);
-  g_source_set_ready_time (self->turn, 0);
+  ((Turn *) self->turn)->due = TRUE;
 }
 
 void
@@ -277,7 +296,7 @@ _sbx_server_connection_new (GTask                 *task,
   g_queue_init (&self->reads);
   g_queue_init (&self->large_reads);
 
-  self->turn = g_source_new (&turn_funcs, sizeof (GSource));
+  self->turn = g_source_new (&turn_funcs, sizeof (Turn));
   g_source_set_callback (self->turn, turn_cb, self, NULL);
   g_source_attach (self->turn, self->context);
 
