@@ -84,6 +84,7 @@ call_clear (gpointer data)
   _sbx_wire_call_clear (&self->wire);
   g_clear_object (&self->cancellable);
   g_clear_pointer (&self->bytes, g_bytes_unref);
+  g_clear_pointer (&self->path, g_free);
   g_clear_pointer (&self->group, g_free);
   g_clear_pointer (&self->session, _sbx_server_session_unref);
   g_clear_pointer (&self->connection, _sbx_server_connection_unref);
@@ -93,14 +94,6 @@ void
 _sbx_server_call_unref (SbxServerCall *self)
 {
   g_rc_box_release_full (self, call_clear);
-}
-
-static guint64
-payload_of (SbxServerCall *self)
-{
-  const gsize size = _sbx_wire_line_get_size (self->wire.line);
-
-  return size >= PAYLOAD_SIZE ? size : 0;
 }
 
 /* A reply to what was never begun. */
@@ -128,7 +121,7 @@ _sbx_server_call_answer (SbxServerCall  *self,
 
   self->answered = TRUE;
   connection->n_pending--;
-  connection->n_payload -= payload_of (self);
+  connection->n_payload -= self->payload;
   if (!self->followed)
     g_hash_table_remove (connection->calls, self->wire.id);
 
@@ -269,13 +262,12 @@ is_too_much (SbxServerCall *self,
              const Method  *method)
 {
   SbxServerConnection *connection = self->connection;
-  const guint64 payload = payload_of (self);
 
   if (method->always)
     return FALSE;
 
   return connection->n_pending >= connection->limits.max_pending ||
-         (payload > 0 && connection->n_payload + payload >
+         (self->payload > 0 && connection->n_payload + self->payload >
                            MAX_PAYLOAD_LINES * connection->limits.max_message_size);
 }
 
@@ -312,6 +304,7 @@ _sbx_server_call_begin (SbxServerConnection *connection,
 {
   g_autoptr(SbxServerCall) self = call_new (connection);
   g_autoptr(GError) error = NULL;
+  const gsize size = _sbx_wire_line_get_size (line);
   const Method *method;
 
   if (!_sbx_wire_call_parse (&self->wire, line, &error))
@@ -320,15 +313,19 @@ _sbx_server_call_begin (SbxServerConnection *connection,
       return;
     }
 
+  self->payload = size >= PAYLOAD_SIZE ? size : 0;
   method = &methods[self->wire.method];
   if (!may_begin (self, method))
     return;
 
   g_hash_table_insert (connection->calls, self->wire.id, _sbx_server_call_ref (self));
   connection->n_pending++;
-  connection->n_payload += payload_of (self);
+  connection->n_payload += self->payload;
   _sbx_server_connection_count (connection);
 
   if (!method->with_session || _sbx_server_call_find_session (self))
     method->begin (self);
+
+  /* A line can be a tree of a million values, and the reply may be long in coming. */
+  _sbx_wire_call_forget (&self->wire);
 }

@@ -295,6 +295,7 @@ _sbx_server_connection_new (GTask                 *task,
   g_queue_init (&self->closed_order);
   g_queue_init (&self->reads);
   g_queue_init (&self->large_reads);
+  g_queue_init (&self->lists);
 
   self->turn = g_source_new (&turn_funcs, sizeof (Turn));
   g_source_set_callback (self->turn, turn_cb, self, NULL);

@@ -9,7 +9,7 @@
 #include "core/sbx-session-files.h"
 
 /*
- * The file verbs, but for reading. Paths are those of the sandbox, and what they mean is the
+ * The file verbs, but for those that read. Paths are those of the sandbox, and what they mean is the
  * session's business.
  */
 
@@ -166,32 +166,6 @@ _sbx_server_remove (SbxServerCall *call)
   if (path != NULL)
     sbx_session_remove_async (call->session->session, path, call->cancellable, removed_cb,
                               _sbx_server_call_ref (call));
-}
-
-static void
-listed_cb (GObject      *object,
-           GAsyncResult *result,
-           gpointer      user_data)
-{
-  g_autoptr(SbxServerCall) call = user_data;
-  g_autoptr(GListModel) infos = NULL;
-  g_autoptr(GError) error = NULL;
-
-  infos = sbx_session_list_dir_finish (SBX_SESSION (object), result, &error);
-  if (infos == NULL)
-    _sbx_server_call_fail (call, error);
-  else
-    _sbx_server_call_answer (call, _sbx_wire_answer_infos (call->wire.id, infos));
-}
-
-void
-_sbx_server_list_dir (SbxServerCall *call)
-{
-  const char *path = take_path (call);
-
-  if (path != NULL)
-    sbx_session_list_dir_async (call->session->session, path, call->cancellable, listed_cb,
-                                _sbx_server_call_ref (call));
 }
 
 static void

@@ -78,8 +78,10 @@ struct _SbxServerConnection
   guint64            n_payload;      /* bytes of unanswered requests */
   GQueue             reads;          /* of SbxServerCall that wait for their turn to read a file */
   GQueue             large_reads;
+  GQueue             lists;          /* of such that wait to list a directory */
   guint              n_reads;
   guint              n_large_reads;
+  guint              n_lists;
   SbxServerCall     *shutdown;       /* answered when all has ended */
 };
 
@@ -121,7 +123,10 @@ struct _SbxServerCall
   SbxServerCallFunc    withdraw;     /* while it merely waits: how to take it out again */
   gpointer             place;        /* where it waits, not owned */
   GBytes              *bytes;        /* that are being written to a command */
-  char                *group;        /* of a session that is being opened */
+  gsize                payload;      /* bytes of its line, where those are many */
+  char                *path;         /* that is to be read, and what of it */
+  SbxWireRange         range;
+  char                *group;        /* of a session that is being opened, or that is cleaned up */
   guint                n_left;       /* of what it waits for, and what it counted meanwhile */
   guint                count;
   guint                answered : 1;
@@ -180,13 +185,13 @@ void _sbx_server_create_temp_dir (SbxServerCall *call);
 void _sbx_server_create_dir_all  (SbxServerCall *call);
 void _sbx_server_write_file      (SbxServerCall *call);
 void _sbx_server_remove          (SbxServerCall *call);
-void _sbx_server_list_dir        (SbxServerCall *call);
 void _sbx_server_stat            (SbxServerCall *call);
 void _sbx_server_rename          (SbxServerCall *call);
 void _sbx_server_copy            (SbxServerCall *call);
 
 /* sbx-server-reads.c */
 void _sbx_server_read_file       (SbxServerCall       *call);
+void _sbx_server_list_dir        (SbxServerCall       *call);
 /* Begins those that waited, as far as there is room now. */
 void _sbx_server_reads_go_on     (SbxServerConnection *connection);
 

@@ -12,14 +12,17 @@
 /*
  * Reading files, within bounds: a client may ask for a thousand large ones and read none of the
  * replies. A number of them is read at a time, each only as far as a small file goes; one that
- * proves to be larger waits until it can be read alone. Nothing is begun while replies wait.
+ * proves to be larger waits until it can be read alone. Directories, which may have any number of
+ * entries, are listed few at a time. Nothing is begun while replies wait.
  */
 
 #define MAX_READS 64
 #define SMALL_FILE (1024 * 1024)
+#define MAX_LISTS 2
 
 static void begin_read (SbxServerCall *call,
                         gboolean       large);
+static void begin_list (SbxServerCall *call);
 
 static gboolean
 is_room (SbxServerConnection *connection)
@@ -46,14 +49,15 @@ wait_in (GQueue        *queue,
   g_queue_push_tail (queue, _sbx_server_call_ref (call));
 }
 
-static void
-begin_first (GQueue   *queue,
-             gboolean  large)
+/* Nobody takes it out of there any more. */
+static SbxServerCall *
+take_first (GQueue *queue)
 {
-  g_autoptr(SbxServerCall) call = g_queue_pop_head (queue);
+  SbxServerCall *call = g_queue_pop_head (queue);
 
   call->withdraw = NULL;
-  begin_read (call, large);
+
+  return call;
 }
 
 void
@@ -61,11 +65,27 @@ _sbx_server_reads_go_on (SbxServerConnection *connection)
 {
   while (is_room (connection) && connection->n_large_reads == 0 &&
          !g_queue_is_empty (&connection->large_reads))
-    begin_first (&connection->large_reads, TRUE);
+    {
+      g_autoptr(SbxServerCall) call = take_first (&connection->large_reads);
+
+      begin_read (call, TRUE);
+    }
+
+  while (is_room (connection) && connection->n_lists < MAX_LISTS &&
+         !g_queue_is_empty (&connection->lists))
+    {
+      g_autoptr(SbxServerCall) call = take_first (&connection->lists);
+
+      begin_list (call);
+    }
 
   while (is_room (connection) && connection->n_reads < MAX_READS &&
          !g_queue_is_empty (&connection->reads))
-    begin_first (&connection->reads, FALSE);
+    {
+      g_autoptr(SbxServerCall) call = take_first (&connection->reads);
+
+      begin_read (call, FALSE);
+    }
 }
 
 static void
@@ -112,7 +132,6 @@ range_read_cb (GObject      *object,
   g_autoptr(SbxServerConnection) connection = _sbx_server_connection_ref (call->connection);
   g_autoptr(GBytes) bytes = NULL;
   g_autoptr(GError) error = NULL;
-  SbxWireRange range = { 0 };
   guint64 size = 0;
   guint64 end;
 
@@ -125,8 +144,7 @@ range_read_cb (GObject      *object,
     }
   else
     {
-      _sbx_wire_call_get_range (&call->wire, &range, NULL);
-      end = range.offset + g_bytes_get_size (bytes);
+      end = call->range.offset + g_bytes_get_size (bytes);
       _sbx_server_call_answer (call, _sbx_wire_answer_content (call->wire.id, bytes,
                                                                (gint64) MIN (size, G_MAXINT64),
                                                                end >= size));
@@ -135,27 +153,23 @@ range_read_cb (GObject      *object,
   _sbx_server_reads_go_on (connection);
 }
 
-/* What was checked when it came in is not checked again. @large is kept in call->count. */
+/* @large is kept in call->count. */
 static void
 begin_read (SbxServerCall *call,
             gboolean       large)
 {
-  const char *path = _sbx_wire_call_get_path (&call->wire, NULL);
-  SbxWireRange range = { 0 };
-
-  _sbx_wire_call_get_range (&call->wire, &range, NULL);
   call->count = large ? 1 : 0;
   if (large)
     call->connection->n_large_reads++;
   else
     call->connection->n_reads++;
 
-  if (range.has_range)
-    sbx_session_read_range_async (call->session->session, path, range.offset,
-                                  MIN (range.length, SBX_READ_FILE_DEFAULT_MAX_SIZE),
+  if (call->range.has_range)
+    sbx_session_read_range_async (call->session->session, call->path, call->range.offset,
+                                  MIN (call->range.length, SBX_READ_FILE_DEFAULT_MAX_SIZE),
                                   call->cancellable, range_read_cb, _sbx_server_call_ref (call));
   else
-    sbx_session_read_file_async (call->session->session, path,
+    sbx_session_read_file_async (call->session->session, call->path,
                                  large ? SBX_READ_FILE_DEFAULT_MAX_SIZE : SMALL_FILE,
                                  call->cancellable, read_cb, _sbx_server_call_ref (call));
 }
@@ -165,17 +179,61 @@ _sbx_server_read_file (SbxServerCall *call)
 {
   SbxServerConnection *connection = call->connection;
   g_autoptr(GError) error = NULL;
-  SbxWireRange range = { 0 };
 
-  if (_sbx_wire_call_get_path (&call->wire, &error) == NULL ||
-      !_sbx_wire_call_get_range (&call->wire, &range, &error))
+  call->path = g_strdup (_sbx_wire_call_get_path (&call->wire, &error));
+  if (call->path == NULL || !_sbx_wire_call_get_range (&call->wire, &call->range, &error))
     {
       _sbx_server_call_fail (call, error);
       return;
     }
 
   /* How much of a range there is to read is not known either. */
-  wait_in (range.has_range && range.length > SMALL_FILE ? &connection->large_reads
-                                                        : &connection->reads, call);
+  wait_in (call->range.has_range && call->range.length > SMALL_FILE ? &connection->large_reads
+                                                                    : &connection->reads, call);
+  _sbx_server_reads_go_on (connection);
+}
+
+static void
+listed_cb (GObject      *object,
+           GAsyncResult *result,
+           gpointer      user_data)
+{
+  g_autoptr(SbxServerCall) call = user_data;
+  g_autoptr(SbxServerConnection) connection = _sbx_server_connection_ref (call->connection);
+  g_autoptr(GListModel) infos = NULL;
+  g_autoptr(GError) error = NULL;
+
+  connection->n_lists--;
+  infos = sbx_session_list_dir_finish (SBX_SESSION (object), result, &error);
+  if (infos == NULL)
+    _sbx_server_call_fail (call, error);
+  else
+    _sbx_server_call_answer (call, _sbx_wire_answer_infos (call->wire.id, infos));
+
+  _sbx_server_reads_go_on (connection);
+}
+
+static void
+begin_list (SbxServerCall *call)
+{
+  call->connection->n_lists++;
+  sbx_session_list_dir_async (call->session->session, call->path, call->cancellable, listed_cb,
+                              _sbx_server_call_ref (call));
+}
+
+void
+_sbx_server_list_dir (SbxServerCall *call)
+{
+  SbxServerConnection *connection = call->connection;
+  g_autoptr(GError) error = NULL;
+
+  call->path = g_strdup (_sbx_wire_call_get_path (&call->wire, &error));
+  if (call->path == NULL)
+    {
+      _sbx_server_call_fail (call, error);
+      return;
+    }
+
+  wait_in (&connection->lists, call);
   _sbx_server_reads_go_on (connection);
 }

@@ -317,10 +317,8 @@ group_cleaned_cb (GObject      *object,
 static void
 clean_others (SbxServerCall *call)
 {
-  sbx_provider_cleanup_group_async (call->connection->provider,
-                                    _sbx_wire_call_get_group (&call->wire, NULL),
-                                    call->cancellable, group_cleaned_cb,
-                                    _sbx_server_call_ref (call));
+  sbx_provider_cleanup_group_async (call->connection->provider, call->group, call->cancellable,
+                                    group_cleaned_cb, _sbx_server_call_ref (call));
 }
 
 typedef struct
@@ -367,6 +365,7 @@ _sbx_server_cleanup_group (SbxServerCall *call)
       return;
     }
 
+  call->group = g_strdup (group);
   sessions = g_ptr_array_new ();
   g_hash_table_iter_init (&iter, call->connection->sessions);
   while (g_hash_table_iter_next (&iter, NULL, &session))

@@ -54,6 +54,8 @@ typedef struct
 gboolean        _sbx_wire_call_parse          (SbxWireCall     *self,
                                                SbxWireLine     *line,
                                                GError         **error);
+/* Nothing more is read of it: what is left are its id and its method. */
+void            _sbx_wire_call_forget         (SbxWireCall     *self);
 void            _sbx_wire_call_clear          (SbxWireCall     *self);
 
 /* @provider is what the client calls us, to be compared with what we are. */

@@ -148,6 +148,14 @@ _sbx_wire_call_parse (SbxWireCall  *self,
 }
 
 void
+_sbx_wire_call_forget (SbxWireCall *self)
+{
+  g_clear_pointer (&self->line, _sbx_wire_line_unref);
+  self->method_name = NULL;
+  self->params = no_params ();
+}
+
+void
 _sbx_wire_call_clear (SbxWireCall *self)
 {
   g_clear_pointer (&self->line, _sbx_wire_line_unref);

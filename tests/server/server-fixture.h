@@ -29,6 +29,7 @@ struct _TestMemorySession
   SbxInvocation *kept_close;
   gboolean       keep_close;
   guint          n_reads;         /* that have begun */
+  guint          n_lists;
 };
 
 #define TEST_TYPE_MEMORY_PROVIDER (test_memory_provider_get_type ())

@@ -209,6 +209,7 @@ handle_list_dir (SbxSession           *session,
   g_autoptr(GList) names = g_list_sort (g_hash_table_get_keys (self->files),
                                         (GCompareFunc) strcmp);
 
+  self->n_lists++;
   for (GList *l = names; l != NULL; l = l->next)
     {
       g_autoptr(GFileInfo) info = make_info (self, l->data);
