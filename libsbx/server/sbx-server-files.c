@@ -9,8 +9,8 @@
 #include "core/sbx-session-files.h"
 
 /*
- * The file verbs, but for those that read. Paths are those of the sandbox, and what they mean is the
- * session's business.
+ * The file verbs, but for those that read. Paths are those of the sandbox, and what they mean is
+ * the session's business.
  */
 
 typedef gboolean (*FinishFunc) (SbxSession    *session,
