@@ -19,6 +19,7 @@
 #include <glib/gi18n-lib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -414,6 +415,17 @@ _sbx_bwrap_git_remove_branch (int            common_fd,
   return done;
 }
 
+/* As git does it: with the last entry goes the place for them, which others keep. But a sandbox in
+ * which it is read-only could make it anew. */
+static void
+remove_place (int common_fd)
+{
+  sbx_autofd int lock_fd = openat (common_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+  if (lock_fd < 0 || flock (lock_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    unlinkat (common_fd, "worktrees", AT_REMOVEDIR);
+}
+
 gboolean
 _sbx_bwrap_git_remove_entry (int            common_fd,
                              const char    *name,
@@ -428,8 +440,7 @@ _sbx_bwrap_git_remove_entry (int            common_fd,
   if (!_sbx_delete_tree (fd, name, cancellable, error))
     return FALSE;
 
-  /* As git does it: with the last one goes the place for them, which others keep. */
-  unlinkat (common_fd, "worktrees", AT_REMOVEDIR);
+  remove_place (common_fd);
 
   return TRUE;
 }

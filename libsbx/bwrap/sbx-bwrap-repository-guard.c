@@ -30,6 +30,7 @@
 #define HOLD_TRIES 100
 #define HOLD_PAUSE_US 2000
 #define MARK_SECONDS 0x736278   /* in March 1970 */
+#define WORKTREES "worktrees"
 
 typedef enum
 {
@@ -56,8 +57,8 @@ static const Guard repository[] = {
   { "config.worktree", GUARD_HOLD, FALSE, "" },
   { "commondir", GUARD_HOLD, FALSE, "./\n" },
   { "gitdir", GUARD_HOLD, FALSE, "" },
-  /* The other worktrees of the user. */
-  { "worktrees", GUARD_PROTECT, TRUE, NULL },
+  /* The other worktrees of the user, also of one who has the first one made only later. */
+  { WORKTREES, GUARD_HOLD, TRUE, NULL },
 };
 
 /* What the worktree of the user beside the repository has its state in. */
@@ -101,6 +102,14 @@ has_content (int         directory_fd,
          memcmp (g_bytes_get_data (found, NULL), content, length) == 0;
 }
 
+/* Git takes this one away itself whenever it is empty: what is in it does not matter, and whoever
+ * is the last one may do the same. */
+static gboolean
+is_shared (const char *name)
+{
+  return strcmp (name, WORKTREES) == 0;
+}
+
 /* What a session makes has a time that nothing else has: another one, whose notes are kept in
  * another place, knows it by that. */
 static gboolean
@@ -137,7 +146,7 @@ add_placeholder (SbxBwrapBuilder *self,
   placeholder->is_directory = guard->is_directory;
   placeholder->content = g_strdup (guard->content);
   placeholder->exists = exists;
-  placeholder->marked = exists && is_marked (git_fd, guard->name);
+  placeholder->marked = exists && (is_shared (guard->name) || is_marked (git_fd, guard->name));
   g_ptr_array_add (self->plan->placeholders, placeholder);
 }
 
@@ -158,7 +167,7 @@ is_neutral (int          git_fd,
   proc_path = g_strdup_printf ("/proc/self/fd/%d", fd);
   dir = fd >= 0 ? g_dir_open (proc_path, 0, NULL) : NULL;
 
-  return dir != NULL && g_dir_read_name (dir) == NULL;
+  return dir != NULL && (is_shared (guard->name) || g_dir_read_name (dir) == NULL);
 }
 
 static gboolean
@@ -326,7 +335,7 @@ make_one (SbxBwrapPlaceholder  *self,
       const Guard guard = { name, GUARD_HOLD, self->is_directory, self->content };
 
       self->exists = is_neutral (self->directory_fd, &guard);
-      self->marked = self->exists && is_marked (self->directory_fd, name);
+      self->marked = self->exists && (is_shared (name) || is_marked (self->directory_fd, name));
       if (self->exists)
         return TRUE;
 

@@ -109,16 +109,15 @@ test_work (void)
   must_work (&place, repo, "git clone -q . /tmp/copy; cd /tmp/copy; echo c > c; git add c; "
                            "git commit -qm c; cd -; git fetch -q /tmp/copy main; git cherry-pick "
                            "FETCH_HEAD");
-  must_work (&place, repo, "git worktree add -q /tmp/tree other; cd /tmp/tree; echo t > t; git "
-                           "add t; "
-                           "git commit -qm t; cd -; git worktree remove /tmp/tree; git worktree "
-                           "prune");
+  must_work (&place, repo, "git worktree list; git worktree prune; ! git worktree add -q /tmp/tree "
+                           "other; ! mkdir .git/worktrees/x");
   must_work (&place, repo, "git rm -q file; git clean -fdx; git restore --staged --worktree file; "
                            "git bisect start; git bisect reset; git notes add -m n; git grep one");
 
   /* And nothing is left of us. */
   test_run_outside (repo, "git fsck; git status --porcelain | (! grep .); "
-                          "! ls .git/commondir .git/gitdir .git/config.worktree .git/modules; "
+                          "! ls .git/commondir .git/gitdir .git/config.worktree .git/modules "
+                          ".git/worktrees; "
                           "test -d .git/hooks -a -d .git/info; git log | grep -q three");
 }
 
@@ -438,7 +437,7 @@ test_placeholders (void)
       n_made += one->made;
       g_assert_true (one->made != one->exists);
     }
-  g_assert_cmpuint (n_made, ==, 3);
+  g_assert_cmpuint (n_made, ==, 4);
 
   /* A second session sees that they are there, and makes none. */
   second = plan_writing (&place, repo, NULL);
