@@ -144,6 +144,7 @@ static char *
 read_result (SbxExecResult  *result,
              GError        **error)
 {
+  const char *message = sbx_exec_result_get_message (result);
   g_autofree char *complaint = NULL;
   g_autofree char *shown = NULL;
 
@@ -151,8 +152,10 @@ read_result (SbxExecResult  *result,
     return bytes_to_text (sbx_exec_result_get_stdout (result));
 
   complaint = bytes_to_text (sbx_exec_result_get_stderr (result));
-  shown = _sbx_text_escape (*complaint != '\0' ? complaint
-                                               : sbx_exec_result_get_message (result));
+  if (*complaint == '\0' && message == NULL)
+    message = _("it ended without a word");
+
+  shown = _sbx_text_escape (*complaint != '\0' ? complaint : message);
   g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
                _("git could not do its part in the sandbox: %s"), shown);
 

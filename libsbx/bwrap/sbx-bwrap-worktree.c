@@ -28,7 +28,17 @@
 #define CHECKOUT_LIMIT_MS (30 * 60 * 1000)
 
 /* Hooks and monitors would do no harm in there; they are just not wanted. */
-#define GIT "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c submodule.recurse=false "
+#define GIT \
+  "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.untrackedCache=false " \
+  "-c submodule.recurse=false "
+
+/* Objects that only this sandbox has, beside those of the repository; a list in a variable could
+ * not name every directory. An index is copied with its time, by which git knows what it must look
+ * at again. */
+#define OBJECTS(directory) \
+  "mkdir " directory " " directory "/objects " directory "/objects/info\n" \
+  "printf '%s\\n' \"$common\" > " directory "/objects/info/alternates\n" \
+  "export GIT_OBJECT_DIRECTORY=" directory "/objects\n"
 
 /* $1 where commands will start; $2, where it is given, the user's tree, of which all that is not
  * committed is carried over, by way of a tree that only this sandbox has; $3 asks for the name of
@@ -41,26 +51,31 @@
 #define CARRY \
   "common=$(git rev-parse --path-format=absolute --git-path objects)\n" \
   "theirs=$(git -C \"$2\" rev-parse --absolute-git-dir)\n" \
-  "mkdir /tmp/carry /tmp/carry/objects\n" \
-  "export GIT_OBJECT_DIRECTORY=/tmp/carry/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=\"$common\"\n" \
-  "if test -e \"$theirs/index\"; then cp \"$theirs/index\" /tmp/carry/index; fi\n" \
+  OBJECTS ("/tmp/carry") \
+  "if test -e \"$theirs/index\"; then cp -p \"$theirs/index\" /tmp/carry/index; fi\n" \
   "GIT_INDEX_FILE=/tmp/carry/index " GIT "-C \"$2\" add -A\n" \
   "tree=$(GIT_INDEX_FILE=/tmp/carry/index " GIT "-C \"$2\" write-tree)\n" \
   GIT "read-tree --reset -u \"$tree\"\n" \
   GIT "read-tree --reset HEAD\n" \
   GIT "update-index -q --refresh || true\n" \
-  "unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES\n" \
+  "unset GIT_OBJECT_DIRECTORY\n" \
   "mkdir -p -- \"$1\"\n"
 
-/* The name of the tree that a commit of everything would have. */
+/* The name of the tree that a commit of everything would have. What was made to be overlooked is
+ * not, and what git would wait for is not waited for. */
 #define SNAPSHOT \
   "set -e\n" \
   "common=$(git rev-parse --path-format=absolute --git-path objects)\n" \
   "own=$(git rev-parse --absolute-git-dir)\n" \
-  "mkdir /tmp/snapshot /tmp/snapshot/objects\n" \
-  "cp \"$own/index\" /tmp/snapshot/index\n" \
-  "export GIT_OBJECT_DIRECTORY=/tmp/snapshot/objects\n" \
-  "export GIT_ALTERNATE_OBJECT_DIRECTORIES=\"$common\" GIT_INDEX_FILE=/tmp/snapshot/index\n" \
+  "test -f \"$own/index\"\n" \
+  "test -z \"$(find . -name '.git*' -type p -print -quit)\"\n" \
+  OBJECTS ("/tmp/snapshot") \
+  "cp -p \"$own/index\" /tmp/snapshot/index\n" \
+  "export GIT_INDEX_FILE=/tmp/snapshot/index\n" \
+  "if git ls-files -v | grep -q '^[a-zS] '; then\n" \
+  "  git ls-files -z | " GIT "update-index -z --no-assume-unchanged --stdin\n" \
+  "  git ls-files -z | " GIT "update-index -z --no-skip-worktree --stdin\n" \
+  "fi\n" \
   GIT "add -A\n" \
   GIT "write-tree\n"
 
