@@ -187,6 +187,18 @@ _sbx_client_call_cancel (SbxClientCall *call)
 }
 
 void
+_sbx_client_call_limit (SbxClientCall *call,
+                        guint          timeout_ms)
+{
+  call->timeout_ms = timeout_ms;
+  if (call->connection == NULL || call->state != SBX_CLIENT_CALL_SENT || timeout_ms == 0)
+    return;
+
+  call->deadline = g_get_monotonic_time () + (gint64) timeout_ms * 1000;
+  _sbx_client_connection_arm (call->connection, call->deadline);
+}
+
+void
 _sbx_client_call_end (SbxClientCall *call)
 {
   if (call->connection == NULL || call->state != SBX_CLIENT_CALL_FOLLOWED)
@@ -285,16 +297,15 @@ finish_call (SbxClientConnection *self,
                              _("The provider answered %s with neither a result nor an error; this "
                                "is a defect of the provider"), call->klass->method);
 
-  /* The provider gets its next work first, but for its last. */
-  if (!self->draining)
-    _sbx_client_connection_pump (self);
+  /* The provider gets its next work first. */
+  _sbx_client_connection_send_waiting (self);
 
   if (ok)
     call->klass->replied (call, reply);
   else
     fail_call (call, error);
 
-  if (self->draining && self->funcs != NULL)
+  if (self->funcs != NULL)
     _sbx_client_connection_pump (self);
   _sbx_client_call_unref (call);
 }

@@ -249,6 +249,27 @@ _sbx_client_connection_fail_calls (SbxClientConnection *self,
 }
 
 void
+_sbx_client_connection_foreach_followed (SbxClientConnection *self,
+                                         SbxClientCallFunc    func,
+                                         gpointer             user_data)
+{
+  g_autoptr(SbxClientConnection) keep G_GNUC_UNUSED = g_rc_box_acquire (self);
+  g_autoptr(GPtrArray) calls = NULL;
+  GHashTableIter iter;
+  gpointer call;
+
+  calls = g_ptr_array_new_with_free_func ((GDestroyNotify) _sbx_client_call_unref);
+  g_hash_table_iter_init (&iter, self->by_number);
+  while (g_hash_table_iter_next (&iter, NULL, &call))
+    if (((SbxClientCall *) call)->state == SBX_CLIENT_CALL_FOLLOWED)
+      g_ptr_array_add (calls, _sbx_client_call_ref (call));
+
+  for (guint i = 0; i < calls->len; i++)
+    if (((SbxClientCall *) g_ptr_array_index (calls, i))->state == SBX_CLIENT_CALL_FOLLOWED)
+      func (g_ptr_array_index (calls, i), user_data);
+}
+
+void
 _sbx_client_connection_end_child (SbxClientConnection *self,
                                   guint                patience_ms)
 {

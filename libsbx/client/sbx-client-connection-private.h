@@ -125,8 +125,19 @@ void                 _sbx_client_call_cancel             (SbxClientCall        *
 /* The caller is told @error, and what else comes of it is passed over. */
 void                 _sbx_client_call_give_up            (SbxClientCall        *call,
                                                           const GError         *error);
+/* It may take so much longer from now on. */
+void                 _sbx_client_call_limit              (SbxClientCall        *call,
+                                                          guint                 timeout_ms);
 /* Of a call that follows: no more events are wanted, or there are none. */
 void                 _sbx_client_call_end                (SbxClientCall        *call);
+
+typedef void (*SbxClientCallFunc) (SbxClientCall *call,
+                                   gpointer       user_data);
+
+/* Of all calls whose events go on after their reply. */
+void                 _sbx_client_connection_foreach_followed (SbxClientConnection *self,
+                                                              SbxClientCallFunc    func,
+                                                              gpointer             user_data);
 
 /* While it is paused, which nests, nothing is read. */
 void                 _sbx_client_connection_pause        (SbxClientConnection  *self);

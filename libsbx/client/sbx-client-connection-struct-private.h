@@ -37,6 +37,8 @@ struct _SbxClientConnection
   gint64            end_by;       /* when it breaks for want of a word from the process; or 0 */
   char             *end_cause;
 
+  guint             told_in_flight;   /* what the owner knows of the numbers */
+  guint             told_queued;
   guint             n_pauses;
   gint64            paused_at;
   guint64           n_dropped;
@@ -55,6 +57,8 @@ struct _SbxClientConnection
 SbxClientCall *_sbx_client_connection_take_out  (SbxClientConnection  *self,
                                                  SbxClientCall        *call);
 /* Sends what may be sent now. */
+void           _sbx_client_connection_send_waiting (SbxClientConnection *self);
+/* And tells the owner what follows from that. */
 void           _sbx_client_connection_pump      (SbxClientConnection  *self);
 /* Writes what was gathered. */
 void           _sbx_client_connection_flush     (SbxClientConnection  *self);

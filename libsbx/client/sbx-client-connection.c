@@ -174,8 +174,14 @@ _sbx_client_connection_log (SbxClientConnection *self,
 void
 _sbx_client_connection_changed (SbxClientConnection *self)
 {
-  g_autoptr(GObject) owner = g_weak_ref_get (&self->owner);
+  g_autoptr(GObject) owner = NULL;
 
+  if (self->told_in_flight == self->in_flight.length && self->told_queued == self->queue.length)
+    return;
+
+  self->told_in_flight = self->in_flight.length;
+  self->told_queued = self->queue.length;
+  owner = g_weak_ref_get (&self->owner);
   if (owner != NULL && self->funcs != NULL)
     self->funcs->changed (owner);
 }
@@ -317,13 +323,18 @@ tell_idle (SbxClientConnection *self)
 }
 
 void
+_sbx_client_connection_send_waiting (SbxClientConnection *self)
+{
+  while (self->queue.length > 0 && may_send (self))
+    send_call (self, g_queue_pop_head_link (&self->queue)->data);
+}
+
+void
 _sbx_client_connection_pump (SbxClientConnection *self)
 {
   g_autoptr(SbxClientConnection) keep G_GNUC_UNUSED = g_rc_box_acquire (self);
 
-  while (self->queue.length > 0 && may_send (self))
-    send_call (self, g_queue_pop_head_link (&self->queue)->data);
-
+  _sbx_client_connection_send_waiting (self);
   _sbx_client_connection_changed (self);
 
   if (self->draining && !self->idle_told && self->funcs != NULL && self->failure == NULL &&

@@ -27,7 +27,11 @@ static void read_input (SbxClientExec *self);
 static void
 control_clear (SbxClientCall *call)
 {
-  _sbx_client_call_unref (&((ControlCall *) call)->exec->call);
+  SbxClientExec *exec = ((ControlCall *) call)->exec;
+
+  if (exec->writing == call)
+    exec->writing = NULL;
+  _sbx_client_call_unref (&exec->call);
 }
 
 static void
@@ -177,8 +181,9 @@ send_input (SbxClientExec *self,
   if (call == NULL)
     return;
 
-  /* A command that does not read yet is no fault of the provider. */
+  /* A command that does not read yet is no fault of the provider, as long as it runs. */
   call->call.timeout_ms = 0;
+  self->writing = &call->call;
   control_submit (call,
                   ended ? _sbx_wire_request_close_stdin (call->call.number, session,
                                                          self->process_id)
@@ -242,4 +247,7 @@ _sbx_client_exec_stop_input (SbxClientExec *self)
 
   g_clear_object (&self->input_cancellable);
   g_clear_object (&self->input);
+
+  if (self->writing != NULL && _sbx_client_exec_is_over (self))
+    _sbx_client_call_limit (self->writing, _sbx_client_session_get_timeout (self->session));
 }

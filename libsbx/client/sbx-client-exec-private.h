@@ -23,6 +23,7 @@ typedef struct
 
   GInputStream      *input;           /* while it is passed on */
   GCancellable      *input_cancellable;
+  SbxClientCall     *writing;         /* not owned; a piece of it that is not acknowledged */
 
   guint              has_end      : 1;
   guint              ended        : 1;    /* and all of it was told */

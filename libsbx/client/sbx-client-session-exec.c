@@ -423,6 +423,23 @@ static const SbxClientCallClass spawn_class = {
   .clear = exec_clear,
 };
 
+static void
+end_exec (SbxClientCall *call,
+          gpointer       user_data)
+{
+  if (call->klass == &spawn_class && ((SbxClientExec *) call)->session == user_data)
+    exec_ended ((SbxClientExec *) call);
+}
+
+void
+_sbx_client_session_end_execs (SbxClientSession *self)
+{
+  SbxClientConnection *connection = _sbx_client_session_peek_connection (self);
+
+  if (connection != NULL)
+    _sbx_client_connection_foreach_followed (connection, end_exec, self);
+}
+
 /* The caller, the session or the time-out wants it to end. */
 static void
 end_cb (SbxInvocation *invocation,

@@ -34,6 +34,8 @@ SbxClientConnection *_sbx_client_session_get_connection (SbxClientSession      *
 /* %NULL when there is none any more. */
 SbxClientConnection *_sbx_client_session_peek_connection (SbxClientSession     *self);
 guint                _sbx_client_session_get_timeout    (SbxClientSession      *self);
+/* The session is gone from the provider, and with it all that runs in the background. */
+void                 _sbx_client_session_end_execs      (SbxClientSession      *self);
 void                 _sbx_client_session_init_exec      (SbxSessionClass       *klass);
 void                 _sbx_client_session_init_files     (SbxSessionClass       *klass);
 

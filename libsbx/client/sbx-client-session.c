@@ -50,6 +50,7 @@ close_replied (SbxClientCall *call,
 {
   CloseCall *self = (CloseCall *) call;
 
+  _sbx_client_session_end_execs (self->session);
   if (!sbx_invocation_is_answered (self->invocation))
     sbx_close_invocation_return_done (SBX_CLOSE_INVOCATION (self->invocation));
 }
@@ -60,6 +61,7 @@ close_failed (SbxClientCall *call,
 {
   CloseCall *self = (CloseCall *) call;
 
+  _sbx_client_session_end_execs (self->session);
   if (!sbx_invocation_is_answered (self->invocation))
     sbx_invocation_return_gerror (self->invocation, error);
 }
