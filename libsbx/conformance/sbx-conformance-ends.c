@@ -130,9 +130,9 @@ check_timeout_tree (SbxTrial *trial)
 {
   g_auto(SbxSeen) seen = { { NULL } };
 
-  if (_sbx_seen_shell (&seen, trial, "(i=0; while [ $i -lt 100 ]; do echo $i > beat-tree; "
-                       "sleep 0.05; i=$((i+1)); done) >/dev/null 2>&1 & wait",
-                       ",'timeout_ms':500"))
+  if (_sbx_seen_shell (&seen, trial, "echo > beat-tree; "
+                       "(i=0; while [ $i -lt 100 ]; do echo $i > beat-tree; sleep 0.05; i=$((i+1)); done) >/dev/null 2>&1 & wait",
+                       ",'timeout_ms':2000"))
     _sbx_trial_stands_still (trial, "beat-tree");
 }
 
@@ -141,7 +141,7 @@ check_timeout_output (SbxTrial *trial)
 {
   g_auto(SbxSeen) seen = { { NULL } };
 
-  if (_sbx_seen_shell (&seen, trial, "echo before; sleep 30", ",'timeout_ms':500"))
+  if (_sbx_seen_shell (&seen, trial, "echo before; sleep 30", ",'timeout_ms':2000"))
     _sbx_trial_expect (trial, seen.out->len == 7 && memcmp (seen.out->data, "before\n", 7) == 0,
                        "what the command wrote before its time was over");
 }

@@ -156,8 +156,9 @@ check_fair (SbxTrial *trial)
   _sbx_trial_finish (trial, replies, &flood);
 }
 
-/* A command that shows that it lives by what it writes into a file. */
-#define BEAT "i=0; while [ $i -lt 200 ]; do echo $i > %s; sleep 0.05; i=$((i+1)); done"
+/* A command that shows that it lives by what it writes into a file, and says so once it does. */
+#define BEAT \
+  "i=0; echo > %s; echo on; while [ $i -lt 200 ]; do echo $i > %s; sleep 0.05; i=$((i+1)); done"
 
 static void
 check_cancel (SbxTrial *trial)
@@ -165,12 +166,12 @@ check_cancel (SbxTrial *trial)
   g_auto(SbxReply) slow = { NULL };
   g_auto(SbxReply) cancel = { NULL };
   SbxReply *replies[] = { &slow, &cancel, NULL };
-  g_autofree char *script = g_strdup_printf (BEAT, "beat-cancel");
+  g_autofree char *script = g_strdup_printf (BEAT, "beat-cancel", "beat-cancel");
   g_autofree char *params = _sbx_seen_params (trial, script, "");
   const gint64 start = g_get_monotonic_time ();
 
   if (!_sbx_trial_begin (trial, &slow, "exec", "%s", params) ||
-      _sbx_trial_wait_event (trial, replies, &slow, "started") == NULL ||
+      _sbx_trial_wait_event (trial, replies, &slow, "stdout") == NULL ||
       !_sbx_trial_begin (trial, &cancel, "cancel", "{'request_id':'%s'}", slow.id) ||
       !_sbx_trial_finish (trial, replies, &cancel) || !_sbx_trial_finish (trial, replies, &slow))
     return;
