@@ -44,10 +44,10 @@ fake_share_output (void)
   shared = memfd_create ("output", MFD_CLOEXEC);
 }
 
-static void
-lock_output (short type)
+void
+fake_lock_output (gboolean locked)
 {
-  struct flock lock = { .l_type = type, .l_whence = SEEK_SET };
+  struct flock lock = { .l_type = locked ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET };
 
   if (shared >= 0)
     fcntl (shared, F_SETLKW, &lock);
@@ -59,7 +59,7 @@ fake_send (const char *line,
 {
   const char *end = fake_option ("crlf") != NULL ? "\r\n" : "\n";
 
-  lock_output (F_WRLCK);
+  fake_lock_output (TRUE);
   if (fake_option ("blank") != NULL)
     fake_write (1, "\n  \t\r\n", 6);
   if (fake_option ("bom") != NULL)
@@ -74,7 +74,7 @@ fake_send (const char *line,
       fake_write (1, line, size);
     }
   fake_write (1, end, strlen (end));
-  lock_output (F_UNLCK);
+  fake_lock_output (FALSE);
 }
 
 guchar *

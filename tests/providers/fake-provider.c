@@ -148,8 +148,11 @@ handle_cancel (FakeRequest *request)
     {
       FakeRequest cancelled = { .id = id, .method = (char *) "cancelled" };
 
+      /* Not in the middle of a line. */
+      fake_lock_output (TRUE);
       kill (-pid, SIGKILL);
       waitpid (pid, NULL, 0);
+      fake_lock_output (FALSE);
       g_hash_table_remove (working, id);
       fake_answer_error (&cancelled, "cancelled", "it was cancelled", FALSE);
     }

@@ -78,6 +78,7 @@ void        fake_append_base64   (GString     *text,
 const char *fake_broken_base64   (void);
 void        fake_flood           (void);
 void        fake_share_output    (void);
+void        fake_lock_output     (gboolean     locked);
 
 /* fake-end.c: how it ends, and how it does not. */
 G_NORETURN
