@@ -25,7 +25,9 @@ _sbx_wire_answer_begin (const char *id,
 
   g_string_append (text, "{\"id\":");
   _sbx_wire_message_append_string (message, id);
-  g_string_append_printf (text, ",\"%s\":", member);
+  g_string_append (text, ",\"");
+  g_string_append (text, member);
+  g_string_append (text, "\":");
 
   return message;
 }
