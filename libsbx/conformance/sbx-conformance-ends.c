@@ -131,7 +131,8 @@ check_timeout_tree (SbxTrial *trial)
   g_auto(SbxSeen) seen = { { NULL } };
 
   if (_sbx_seen_shell (&seen, trial, "echo > beat-tree; "
-                       "(i=0; while [ $i -lt 100 ]; do echo $i > beat-tree; sleep 0.05; i=$((i+1)); done) >/dev/null 2>&1 & wait",
+                       "(i=0; while [ $i -lt 100 ]; do echo $i > beat-tree; sleep 0.05; "
+                       "i=$((i+1)); done) >/dev/null 2>&1 & wait",
                        ",'timeout_ms':2000"))
     _sbx_trial_stands_still (trial, "beat-tree");
 }
