@@ -6,9 +6,12 @@
 
 #include "bwrap/sbx-bwrap-worktree-note-private.h"
 
+#include "core/sbx-error.h"
 #include "files/sbx-open-private.h"
+#include "files/sbx-path-private.h"
 #include "files/sbx-write-private.h"
 
+#include <glib/gi18n-lib.h>
 #include <unistd.h>
 
 #define NAME "worktree"
@@ -42,7 +45,7 @@ _sbx_bwrap_worktree_note_read (int          sessions_fd,
   g_autoptr(GError) reason = NULL;
   g_autoptr(GBytes) bytes = _sbx_read_beneath (sessions_fd, name, MAX_SIZE, NULL, &reason);
   g_autoptr(GVariant) note = NULL;
-  g_autoptr(GVariant) normal = NULL;
+  g_autofree char *shown = NULL;
   SbxBwrapWorktreeNote *self;
 
   if (bytes == NULL)
@@ -53,10 +56,20 @@ _sbx_bwrap_worktree_note_read (int          sessions_fd,
     }
 
   note = g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (NOTE_TYPE), bytes, FALSE));
-  normal = g_variant_get_normal_form (note);
+
+  /* It may have been cut by a crash of the machine; then nobody knows whether there is work. */
+  if (!g_variant_is_normal_form (note))
+    {
+      shown = _sbx_path_show (id);
+      g_set_error (error, SBX_ERROR, SBX_ERROR_FAILED,
+                   _("What is known of the worktree of the session “%s” was damaged, so that it "
+                     "stays; look into “worktrees/%s” in libsbx's data directory, and remove it "
+                     "together with “sessions/%s”"), shown, shown, shown);
+      return NULL;
+    }
 
   self = g_new0 (SbxBwrapWorktreeNote, 1);
-  g_variant_get (normal, "(^aytt^aysbs)", &self->common_path, &self->device, &self->inode,
+  g_variant_get (note, "(^aytt^aysbs)", &self->common_path, &self->device, &self->inode,
                  &self->user_root, &self->base, &self->keep, &self->tree);
 
   return self;

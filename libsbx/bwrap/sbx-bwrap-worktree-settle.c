@@ -199,12 +199,14 @@ _sbx_bwrap_worktree_settle (int                      sessions_fd,
   sbx_autofd int common_fd = -1;
   gboolean can_stay;
 
-  if (note == NULL)
+  if (reason != NULL)
     {
-      if (reason != NULL)
-        g_propagate_error (error, g_steal_pointer (&reason));
-      return reason == NULL;
+      g_propagate_error (error, g_steal_pointer (&reason));
+      return FALSE;
     }
+
+  if (note == NULL)
+    return TRUE;
 
   data_fd = _sbx_open_real (settings->data_path, O_RDONLY | O_DIRECTORY, &data_path, error);
   if (data_fd < 0)
