@@ -369,6 +369,109 @@ test_drop_in_handler (void)
   g_clear_object (&session);
 }
 
+typedef struct
+{
+  TestClient   *self;
+  GAsyncResult *closed;
+  gboolean      drops;
+} LogHandler;
+
+static void
+log_handler_cb (SbxProviderClient *client,
+                const char        *source,
+                const char        *text,
+                LogHandler        *handler)
+{
+  if (handler->drops)
+    drop_cb (NULL, NULL, handler->self);
+  else if (handler->closed == NULL && sbx_provider_client_get_state (client) ==
+                                      SBX_PROVIDER_CLIENT_STATE_READY)
+    sbx_provider_client_close_async (client, NULL, test_store_result, &handler->closed);
+}
+
+/* And one that is told what the provider said wrongly, or on its error stream. */
+static void
+test_in_log_handler (void)
+{
+  const char *modes[] = { "before=log", "behind=event", "before=number-id,dribble",
+                          "flood=lines,amount=1", "die-before=exec,say=farewell" };
+
+  for (gsize i = 0; i < 2 * G_N_ELEMENTS (modes); i++)
+    {
+      g_autoptr(TestClient) self = test_client_new (modes[i / 2]);
+      g_autoptr(SbxSession) session = test_client_open (self);
+      g_autoptr(SbxCommand) command = test_command ("true", NULL);
+      g_autoptr(SbxExecResult) result = NULL;
+      g_autoptr(GError) error = NULL;
+      LogHandler handler = { .self = self, .drops = i % 2 == 1 };
+
+      g_test_message ("%s", modes[i / 2]);
+      sbx_provider_client_set_close_timeout (self->client, 500);
+      g_signal_connect (self->client, "log", G_CALLBACK (log_handler_cb), &handler);
+      result = sbx_session_exec (session, command, NULL, &error);
+      g_assert_true (result != NULL || error != NULL);
+      test_run_for (50);
+      if (self->client != NULL)
+        {
+          close_client (self, NULL);
+          g_signal_handlers_disconnect_by_data (self->client, &handler);
+        }
+      g_clear_object (&handler.closed);
+    }
+}
+
+static gpointer
+context_thread (gpointer data)
+{
+  g_autoptr(GMainContext) context = g_main_context_new ();
+  TestClient *self = data;
+  g_autoptr(SbxSession) session = NULL;
+  g_autoptr(SbxCommand) command = test_shell ("echo $PPID");
+  g_autoptr(SbxExecResult) result = NULL;
+  g_autoptr(GError) error = NULL;
+  const char *argv[] = { g_getenv ("SBX_FAKE_PROVIDER"), "strict", "serve", NULL };
+  g_autoptr(SbxProviderClient) client = NULL;
+  g_autoptr(SbxOpenRequest) request = test_client_request (self);
+
+  g_main_context_push_thread_default (context);
+  client = sbx_provider_client_new (argv);
+  sbx_provider_client_set_provider_name (client, "fake");
+  session = sbx_provider_open (SBX_PROVIDER (client), request, NULL, &error);
+  g_assert_no_error (error);
+  result = sbx_session_exec (session, command, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (sbx_session_close (session, NULL, &error));
+  g_assert_true (sbx_provider_client_close (client, NULL, &error));
+  g_assert_no_error (error);
+
+  /* What belongs to another thread is refused, and no harm is done. */
+  g_assert_false (sbx_provider_client_start (self->client, NULL, &error));
+  g_assert_error (error, SBX_ERROR, SBX_ERROR_BUSY);
+  g_main_context_pop_thread_default (context);
+
+  return NULL;
+}
+
+/* Clients in other threads, each with a context of its own that nobody else turns. */
+static void
+test_threads (void)
+{
+  g_autoptr(TestClient) self = test_client_new ("strict");
+  g_autoptr(SbxSession) session = test_client_open (self);
+  GThread *threads[4];
+  g_autoptr(GError) error = NULL;
+
+  /* The default context is at home here, as in a program that runs its loop. */
+  g_assert_true (g_main_context_acquire (NULL));
+  for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("client", context_thread, self);
+  for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+  g_main_context_release (NULL);
+  g_assert_true (sbx_session_close (session, NULL, &error));
+  g_assert_no_error (error);
+}
+
 /* Sessions do not take each other along, nor their client. */
 static void
 test_sessions (void)
@@ -508,6 +611,8 @@ main (int   argc,
   g_test_add_func ("/client/close/waiting", test_waiting);
   g_test_add_func ("/client/close/in-handler", test_in_handler);
   g_test_add_func ("/client/close/drop-in-handler", test_drop_in_handler);
+  g_test_add_func ("/client/close/in-log-handler", test_in_log_handler);
+  g_test_add_func ("/client/close/threads", test_threads);
   g_test_add_func ("/client/close/sessions", test_sessions);
   g_test_add_func ("/client/close/session-close-fails", test_session_close_fails);
   g_test_add_func ("/client/close/context-never-iterated", test_context_never_iterated);
