@@ -139,13 +139,18 @@ cleanup_get_cancellable (Cleanup *self)
   return sbx_invocation_get_cancellable (SBX_INVOCATION (self->invocation));
 }
 
+/* Whoever died before saying of which group a session is may have been of this one. */
 static gboolean
-is_of_group (Cleanup    *self,
-             int         sessions_fd,
-             const char *id,
-             gboolean   *chore)
+is_of_group (Cleanup      *self,
+             int           sessions_fd,
+             const char   *id,
+             gboolean     *chore,
+             GCancellable *cancellable)
 {
   g_autofree char *group = _sbx_bwrap_state_read_group (sessions_fd, id, chore);
+
+  if (group == NULL)
+    _sbx_bwrap_sweep_one (sessions_fd, &self->settings, id, self->kept, cancellable, NULL);
 
   return group != NULL && strcmp (group, self->group) == 0;
 }
@@ -210,7 +215,7 @@ clean_in_thread (GTask        *task,
       g_autoptr(GError) reason = NULL;
       gboolean chore = FALSE;
 
-      if (!is_of_group (self, sessions_fd, ids[i], &chore))
+      if (!is_of_group (self, sessions_fd, ids[i], &chore, cancellable))
         continue;
 
       if (end_session (self, sessions_fd, ids[i], cancellable, &reason))

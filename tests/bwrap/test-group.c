@@ -412,6 +412,24 @@ work (gpointer data)
   return NULL;
 }
 
+/* An owner that died before it could say of which group its session is. */
+static void
+test_half_made (void)
+{
+  g_autoptr(Place) place = place_new ();
+  g_autofree char *empty = g_build_filename (place->data, "sessions", "0123456789abcdef", NULL);
+  g_autofree char *locked = g_build_filename (place->data, "sessions", "fedcba9876543210", NULL);
+  g_autofree char *lock = g_build_filename (locked, "lock", NULL);
+
+  g_assert_cmpint (g_mkdir_with_parents (empty, 0700), ==, 0);
+  g_assert_cmpint (g_mkdir_with_parents (locked, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (lock, "", 0, NULL));
+
+  g_assert_cmpuint (cleanup (place, GROUP), ==, 0);
+  g_assert_false (g_file_test (empty, G_FILE_TEST_EXISTS));
+  g_assert_false (g_file_test (locked, G_FILE_TEST_EXISTS));
+}
+
 static void
 test_other_thread (void)
 {
@@ -482,6 +500,7 @@ main (int   argc,
   g_test_add_func ("/group/killed", test_killed);
   g_test_add_func ("/group/alive", test_alive);
   g_test_add_func ("/group/F10", test_F10);
+  g_test_add_func ("/group/half-made", test_half_made);
   g_test_add_func ("/group/other-thread", test_other_thread);
   g_test_add_func ("/group/kept", test_kept);
 
