@@ -120,32 +120,37 @@ set_bad_profile (GError     **error,
   g_set_error (error, SBX_ERROR, SBX_ERROR_PROVIDER, "bad_profile: %s: %s", shown, reason);
 }
 
-static gboolean
-lies_in (const char *path,
+/* The last of @places that lies in @directory. */
+static const char *
+find_in (GPtrArray  *places,
          const char *directory)
 {
   g_autofree char *real_path = NULL;
   sbx_autofd int fd = _sbx_open_real (directory, O_PATH, &real_path, NULL);
 
-  return fd >= 0 && _sbx_bwrap_path_is_below (path, real_path);
+  for (guint i = places->len; fd >= 0 && i > 0; i--)
+    if (_sbx_bwrap_path_is_below (g_ptr_array_index (places, i - 1), real_path))
+      return g_ptr_array_index (places, i - 1);
+
+  return NULL;
 }
 
-/* What a sandbox writes must not say what the next one may write. */
+/* What a sandbox writes must not say what the next one may write. A link there says it, too. */
 static gboolean
-check_place (const SbxBwrapProfile  *self,
-             const char             *workspace,
-             const char             *real_path,
-             GError                **error)
+check_places (const SbxBwrapProfile  *self,
+              const char             *workspace,
+              GPtrArray              *places,
+              GError                **error)
 {
-  gboolean inside = lies_in (real_path, workspace);
+  const char *inside = find_in (places, workspace);
 
-  for (gsize i = 0; self->write != NULL && self->write[i] != NULL; i++)
-    inside = inside || lies_in (real_path, self->write[i]);
+  for (gsize i = 0; inside == NULL && self->write != NULL && self->write[i] != NULL; i++)
+    inside = find_in (places, self->write[i]);
 
-  if (!inside || !SBX_PROTECTS (F2))
+  if (inside == NULL || !SBX_PROTECTS (F2))
     return TRUE;
 
-  set_bad_profile (error, real_path,
+  set_bad_profile (error, inside,
                    _("it lies in what the sandbox may write; move it to another place"));
   return FALSE;
 }
@@ -159,6 +164,7 @@ load_from (const char    *dir,
            GError       **error)
 {
   g_autoptr(SbxBwrapProfile) self = NULL;
+  g_autoptr(GPtrArray) places = NULL;
   g_autoptr(GBytes) text = NULL;
   g_autoptr(GError) reason = NULL;
   g_autofree char *file = g_strconcat (name, ".json", NULL);
@@ -170,7 +176,8 @@ load_from (const char    *dir,
   g_autofree char *same_dir = NULL;
   sbx_autofd int dir_fd = -1;
 
-  if (_sbx_trust_check (path, &real_path, &reason))
+  places = _sbx_trust_check (path, &real_path, &reason);
+  if (places != NULL)
     {
       real_dir = g_path_get_dirname (real_path);
       real_name = g_path_get_basename (real_path);
@@ -194,7 +201,7 @@ load_from (const char    *dir,
       return NULL;
     }
 
-  if (!check_place (self, workspace, real_path, error))
+  if (!check_places (self, workspace, places, error))
     return NULL;
 
   self->path = g_steal_pointer (&path);

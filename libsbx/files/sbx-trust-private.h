@@ -15,10 +15,11 @@ G_BEGIN_DECLS
  * take away what is another's, counts as safe.
  *
  * %G_IO_ERROR_PERMISSION_DENIED names the one that is not; a missing file is
- * %G_IO_ERROR_NOT_FOUND. Stores in @real_path where the file really is.
+ * %G_IO_ERROR_NOT_FOUND. Stores in @real_path where the file really is, and returns what the way to
+ * it leads through: the places, without a link above them, of each part and each link.
  */
-gboolean _sbx_trust_check (const char  *path,
-                           char       **real_path,
-                           GError     **error);
+GPtrArray *_sbx_trust_check (const char  *path,
+                             char       **real_path,
+                             GError     **error);
 
 G_END_DECLS

@@ -287,7 +287,37 @@ test_trust (void)
   assert_distrusted (place, "mine.json");
   g_assert_cmpint (g_rmdir (path), ==, 0);
   g_assert_cmpint (symlink ("/nonexistent", path), ==, 0);
-  assert_not_opened (place, place->project, "mine", NULL, SBX_ERROR_PROVIDER, "bad_profile: ");
+  assert_distrusted (place, "leads nowhere");
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  g_assert_cmpint (symlink ("mine.json", path), ==, 0);
+  assert_distrusted (place, "mine.json");
+  g_assert_cmpint (g_unlink (path), ==, 0);
+}
+
+/* What links lead through counts as well, and not only where they end. */
+static void
+test_links (void)
+{
+  g_autoptr(Place) place = place_new ();
+  g_autofree char *path = path_in (config_home, "mine");
+  g_autofree char *good = g_build_filename (place->root, "good.json", NULL);
+  g_autofree char *open_dir = g_build_filename (place->root, "open", NULL);
+  g_autofree char *middle = g_build_filename (open_dir, "middle.json", NULL);
+  g_autofree char *inside = g_build_filename (place->project, "pointer.json", NULL);
+
+  write_text (place->root, "good.json", "{\"workspace\": \"read\"}");
+  g_assert_cmpint (g_mkdir (open_dir, 0700), ==, 0);
+  g_assert_cmpint (symlink ("../good.json", middle), ==, 0);
+  g_assert_cmpint (symlink (middle, path), ==, 0);
+  close_session (open_profile (place, place->project, "mine", NULL));
+
+  g_assert_cmpint (g_chmod (open_dir, 0777), ==, 0);
+  assert_distrusted (place, "open” belongs to somebody else");
+  g_assert_cmpint (g_unlink (path), ==, 0);
+
+  g_assert_cmpint (symlink (good, inside), ==, 0);
+  g_assert_cmpint (symlink (inside, path), ==, 0);
+  assert_distrusted (place, "pointer.json: it lies in what the sandbox may write");
   g_assert_cmpint (g_unlink (path), ==, 0);
 }
 
@@ -347,6 +377,7 @@ main (int   argc,
   g_test_add_func ("/profile/names", test_names);
   g_test_add_func ("/profile/order", test_order);
   g_test_add_func ("/profile/trust", test_trust);
+  g_test_add_func ("/profile/links", test_links);
   g_test_add_func ("/profile/own-place", test_own_place);
 
   status = g_test_run ();
