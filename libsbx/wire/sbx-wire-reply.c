@@ -111,7 +111,8 @@ _sbx_wire_reply_get_error (SbxWireReply *self)
   /* An extension: a provider that has another use for the name is not one of ours. */
   if (_sbx_json_object_get_string (self->error, "errno", &name) == SBX_JSON_PRESENT &&
       _sbx_wire_errno_is_known (name))
-    return g_error_new_literal (G_IO_ERROR, (int) _sbx_wire_errno_to_io_error (name), escaped);
+    return g_error_new_literal (G_IO_ERROR, (int) _sbx_wire_errno_to_io_error (name),
+                                *escaped != '\0' ? escaped : escaped_code);
 
   return g_error_new (SBX_ERROR, retryable ? SBX_ERROR_PROVIDER_RETRYABLE : SBX_ERROR_PROVIDER,
                       "%s: %s", escaped_code, escaped);

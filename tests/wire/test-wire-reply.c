@@ -419,6 +419,8 @@ test_errors (void)
                 G_IO_ERROR_PERMISSION_DENIED, "no");
   assert_error ("{\"code\":\"file_io_failed\",\"message\":\"no\",\"errno\":\"EFTYPE\"}", G_IO_ERROR,
                 G_IO_ERROR_NOT_REGULAR_FILE, "no");
+  assert_error ("{\"code\":\"file_io_failed\",\"message\":\"\",\"errno\":\"EACCES\"}", G_IO_ERROR,
+                G_IO_ERROR_PERMISSION_DENIED, "file_io_failed");
   /* Nobody but the caller cancels. */
   assert_error ("{\"code\":\"file_io_failed\",\"message\":\"no\",\"errno\":\"ECANCELED\"}",
                 SBX_ERROR, SBX_ERROR_PROVIDER, NULL);
