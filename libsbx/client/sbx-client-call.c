@@ -515,9 +515,13 @@ _sbx_client_connection_timer_cb (gpointer user_data)
     }
 
   for (guint i = 0; i < late->len; i++)
-    if (((SbxClientCall *) g_ptr_array_index (late, i))->connection == self &&
-        self->funcs != NULL)
-      overdue (self, g_ptr_array_index (late, i));
+    {
+      SbxClientCall *call = g_ptr_array_index (late, i);
+
+      /* What became of one may have put an end to others, or have given them more time. */
+      if (call->connection == self && self->funcs != NULL && call->deadline <= now)
+        overdue (self, call);
+    }
 
   return G_SOURCE_CONTINUE;
 }

@@ -79,6 +79,8 @@ add_timer (SbxClientConnection *self,
   GSource *source = g_source_new (&timer_funcs, sizeof (GSource));
 
   g_source_set_ready_time (source, -1);
+  /* Whoever is told that time is over may run the loop, and time goes on. */
+  g_source_set_can_recurse (source, TRUE);
   g_source_set_callback (source, func, self, NULL);
   g_source_attach (source, self->context);
 

@@ -196,7 +196,9 @@ _sbx_client_stderr_new (int                  fd,
   self->line = g_string_new (NULL);
   self->tail = g_string_new (NULL);
 
+  /* Whoever is told may run the loop; the provider must not wait meanwhile. */
   self->source = g_unix_fd_source_new (fd, G_IO_IN | G_IO_HUP | G_IO_ERR);
+  g_source_set_can_recurse (self->source, TRUE);
   g_source_set_callback (self->source, G_SOURCE_FUNC (readable_cb), self, NULL);
   g_source_attach (self->source, context);
 
