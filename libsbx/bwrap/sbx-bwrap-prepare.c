@@ -250,7 +250,10 @@ _sbx_bwrap_prepare (const SbxBwrapOpening  *opening,
                                   prepared->state->id, prepared->kept, NULL, NULL))
     _sbx_bwrap_state_remove (prepared->state, NULL, NULL);
   else
-    _sbx_bwrap_sweep_again (opening->settings.data_path);
+    {
+      _sbx_bwrap_sweep_again (opening->settings.data_path);
+      _sbx_bwrap_state_undo (prepared->state, NULL);
+    }
 
   return FALSE;
 }

@@ -529,6 +529,7 @@ settle_worktree (SbxBwrapSandbox  *self,
     return TRUE;
 
   _sbx_bwrap_sweep_again (self->state->data_path);
+  _sbx_bwrap_state_undo (self->state, NULL);
 
   return FALSE;
 }

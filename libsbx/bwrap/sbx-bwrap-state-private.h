@@ -94,7 +94,11 @@ gboolean       _sbx_bwrap_state_place       (SbxBwrapState  *self,
                                              SbxBwrapPlan   *plan,
                                              GError        **error);
 
-/* Undoes what the notes say, and removes the directory. The caller settles a worktree before. */
+/* Undoes what the notes say; also of one that has to stay otherwise. Nothing of it runs any more. */
+gboolean       _sbx_bwrap_state_undo        (SbxBwrapState  *self,
+                                             GError        **error);
+
+/* The same, and removes the directory. The caller settles a worktree before. */
 gboolean       _sbx_bwrap_state_remove      (SbxBwrapState  *self,
                                              GCancellable   *cancellable,
                                              GError        **error);

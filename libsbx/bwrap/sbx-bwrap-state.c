@@ -467,9 +467,9 @@ _sbx_bwrap_state_place (SbxBwrapState  *self,
 }
 
 /* What another session needs is that one's to take away, whose notes say so too. */
-static gboolean
-undo (SbxBwrapState  *self,
-      GError        **error)
+gboolean
+_sbx_bwrap_state_undo (SbxBwrapState  *self,
+                       GError        **error)
 {
   g_autoptr(GError) reason = NULL;
 
@@ -488,7 +488,7 @@ _sbx_bwrap_state_remove (SbxBwrapState  *self,
                          GCancellable   *cancellable,
                          GError        **error)
 {
-  if (undo (self, error) &&
+  if (_sbx_bwrap_state_undo (self, error) &&
       _sbx_bwrap_state_delete (self->sessions_fd, self->id, cancellable, error))
     {
       self->noted = FALSE;
