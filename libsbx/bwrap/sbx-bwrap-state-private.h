@@ -94,7 +94,7 @@ gboolean       _sbx_bwrap_state_place       (SbxBwrapState  *self,
                                              SbxBwrapPlan   *plan,
                                              GError        **error);
 
-/* Undoes what the notes say; also of one that has to stay otherwise. Nothing of it runs any more. */
+/* Undoes what the notes say; also of one that has to stay otherwise. Nothing of it runs. */
 gboolean       _sbx_bwrap_state_undo        (SbxBwrapState  *self,
                                              GError        **error);
 
