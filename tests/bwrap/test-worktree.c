@@ -462,9 +462,9 @@ test_merge (void)
   g_assert_cmpstr (content, ==, "work\nwork\nfirst\n");
 }
 
-/* A session of the repository itself may reach the entry of a worktree that is made later: git on
- * the host must find nothing of what it planted there. */
-static void
+/* A session of the repository itself may reach the entry of a worktree that is made later, when git
+/* A session of the repository itself may reach the entry of a worktree that is made later, when git
+ * on the host took the place for them away in between: git must find nothing of what it planted. */
 test_planted (void)
 {
   g_autoptr(Place) place = place_new ();
@@ -478,6 +478,7 @@ test_planted (void)
   do_on_host (place->project, MAKE_REPOSITORY);
   g_signal_connect (place->provider, "worktree-kept", G_CALLBACK (kept_cb), &kept);
   plain = open_profile (place, place->project, "default", NULL);
+  do_on_host (place->project, "rmdir .git/worktrees");
   session = open_profile (place, place->project, "keep", NULL);
   g_free (inside (session, "echo x > file"));
   script = g_strdup_printf ("mkdir planted; cp -r .git/objects .git/refs .git/HEAD planted; "
