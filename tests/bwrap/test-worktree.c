@@ -463,8 +463,8 @@ test_merge (void)
 }
 
 /* A session of the repository itself may reach the entry of a worktree that is made later, when git
-/* A session of the repository itself may reach the entry of a worktree that is made later, when git
  * on the host took the place for them away in between: git must find nothing of what it planted. */
+static void
 test_planted (void)
 {
   g_autoptr(Place) place = place_new ();
