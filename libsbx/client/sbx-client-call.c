@@ -467,6 +467,7 @@ overdue (SbxClientConnection *self,
          SbxClientCall       *call)
 {
   g_autofree char *cause = NULL;
+  g_autofree char *id = NULL;
 
   if (call->state == SBX_CLIENT_CALL_SENT && !call->cancelling)
     {
@@ -480,9 +481,10 @@ overdue (SbxClientConnection *self,
       return;
     }
 
-  cause = g_strdup_printf (_("The provider %s did not come to an end with %s (req_%"
-                             G_GUINT64_FORMAT "), for which nobody waits any more, and was ended"),
-                           self->program, call->klass->method, call->number);
+  id = g_strdup_printf ("req_%" G_GUINT64_FORMAT, call->number);
+  cause = g_strdup_printf (_("The provider %s did not come to an end with %s (%s), for which "
+                             "nobody waits any more, and was ended"),
+                           self->program, call->klass->method, id);
   _sbx_client_connection_give_up (self, cause, 0);
 }
 

@@ -132,8 +132,8 @@ _sbx_client_connection_end_cb (SbxWireReader *reader,
   self->read_all = TRUE;
 
   if (g_error_matches (error, SBX_ERROR, SBX_ERROR_TOO_LARGE))
-    cause = g_strdup_printf (_("The provider %s sent a line of more than %" G_GSIZE_FORMAT " bytes "
-                               "and was ended; allow larger messages if that was meant to be"),
+    cause = g_strdup_printf (_("The provider %s sent a line of more than %zu bytes and was ended; "
+                               "allow larger messages if that was meant to be"),
                              self->program, self->max_size);
   else if (error != NULL)
     cause = g_strdup_printf (_("The provider %s cannot be read from (%s) and was ended"),

@@ -164,7 +164,7 @@ take_buffer (SbxWireReader *self,
 
       if (self->lifter.size > self->max_size)
         tell_end (self, g_error_new (SBX_ERROR, SBX_ERROR_TOO_LARGE,
-                                     _("A line has more than %" G_GSIZE_FORMAT " bytes"),
+                                     _("A line has more than %zu bytes"),
                                      self->max_size));
       else if (ended && !take_line (self, until))
         return FALSE;
