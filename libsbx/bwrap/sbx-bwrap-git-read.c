@@ -65,7 +65,7 @@ find_packed (int           common_fd,
 
   data = bytes != NULL ? g_bytes_get_data (bytes, &size) : NULL;
 
-  for (end = data + size; data != NULL && data < end;)
+  for (end = data != NULL ? data + size : NULL; data != NULL && data < end;)
     {
       const char *newline = memchr (data, '\n', (gsize) (end - data));
       const char *line_end = newline != NULL ? newline : end;
