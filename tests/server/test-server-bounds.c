@@ -298,6 +298,21 @@ test_unread_files (void)
   place_close (place);
 }
 
+#if defined (__SANITIZE_ADDRESS__)
+# define SANITIZED TRUE
+#elif defined (__has_feature)
+# if __has_feature (address_sanitizer)
+#  define SANITIZED TRUE
+# endif
+#endif
+#ifndef SANITIZED
+# define SANITIZED FALSE
+#endif
+
+/* Under a sanitizer each allocation takes its time. */
+#define N_UNREAD (SANITIZED ? 48 : 200)
+#define N_MANY (SANITIZED ? 10 : 100)
+
 /* Nor are directories listed. */
 static void
 test_unread_lists (void)
@@ -311,7 +326,7 @@ test_unread_lists (void)
                           g_bytes_new_static ("x", 1));
   place_stop_reading (place);
 
-  for (guint i = 0; i < 200; i++)
+  for (guint i = 0; i < N_UNREAD; i++)
     {
       g_autofree char *line = g_strdup_printf ("{\"id\":\"%u\",\"method\":\"list_dir\","
                                                "\"params\":{$S,\"path\":\".\"}}", i);
@@ -324,27 +339,16 @@ test_unread_lists (void)
   g_assert_cmpuint (memory->n_lists, <, 32);
 
   place_read_on (place);
-  for (guint i = 0; i < 200; i++)
+  for (guint i = 0; i < N_UNREAD; i++)
     {
       g_autofree char *line = place_receive (place);
 
       g_assert_nonnull (strstr (line, "\"result\":{\"entries\":[{\"name\":\"a-name-of-"));
     }
 
-  g_assert_cmpuint (memory->n_lists, ==, 200);
+  g_assert_cmpuint (memory->n_lists, ==, N_UNREAD);
   place_close (place);
 }
-
-#if defined (__SANITIZE_ADDRESS__)
-# define SANITIZED TRUE
-#elif defined (__has_feature)
-# if __has_feature (address_sanitizer)
-#  define SANITIZED TRUE
-# endif
-#endif
-#ifndef SANITIZED
-# define SANITIZED FALSE
-#endif
 
 /* Whether it is what the server uses, and not what watches it. */
 static gboolean
@@ -383,7 +387,7 @@ test_many_values (void)
     g_string_append (values, ",[]");
 
   before = resident ();
-  for (guint i = 0; i < 100; i++)
+  for (guint i = 0; i < N_MANY; i++)
     {
       g_autofree char *line = g_strdup_printf ("{\"id\":\"%u\",\"method\":\"read_file\","
                                                "\"params\":{$S,\"path\":\"keep\",\"x\":[%s]}}",
@@ -392,7 +396,7 @@ test_many_values (void)
       place_send_to (place, session, line);
     }
 
-  test_wait_for (sbx_provider_server_get_n_pending (place->server) == 100);
+  test_wait_for (sbx_provider_server_get_n_pending (place->server) == N_MANY);
   if (memory_counts ())
     g_assert_cmpuint (resident (), <, before + 50 * 1024 * 1024);
   place_close (place);
