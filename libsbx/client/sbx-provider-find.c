@@ -249,8 +249,13 @@ parse_key_file (const char        *path,
   if (data == NULL)
     return FALSE;
 
-  if (!g_key_file_load_from_data (file, data, length, G_KEY_FILE_NONE, error))
-    return FALSE;
+  /* GLib would quote a line of what need not be meant for a key file at all. */
+  if (!g_key_file_load_from_data (file, data, length, G_KEY_FILE_NONE, NULL))
+    {
+      g_set_error_literal (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
+                           _("it is no key file"));
+      return FALSE;
+    }
 
   line = g_key_file_get_string (file, KEY_FILE_GROUP, "Exec", error);
   if (line == NULL || !g_shell_parse_argv (line, NULL, &argv, error) ||
