@@ -22,7 +22,7 @@ static const GOptionEntry cleanup_entries[] = {
   { "provider-command", 0, 0, G_OPTION_ARG_STRING, &provider_command,
     N_("Start the provider with this command line instead of looking for one by its name"),
     N_("COMMAND-LINE") },
-  { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &groups, NULL, N_("GROUP") },
+  { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &groups, NULL, N_("GROUP…") },
   { NULL }
 };
 

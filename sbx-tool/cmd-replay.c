@@ -173,7 +173,7 @@ play_client (SbxConversation     *conversation,
       g_string_append_printf (text, "%s\n", shown);
     }
   if (text->len == 0)
-    g_string_append (text, _("The provider answers as it did.\n"));
+    g_string_append (text, _("The provider's answers have the shape that they had.\n"));
 
   if (!tool_print (text->str))
     return TOOL_STATUS_FAILED;

@@ -389,6 +389,10 @@ report (Run *self)
 
   if (self->message != NULL)
     tool_complain ("%s", self->message);
+  if (self->session == NULL && self->options->provider_command != NULL
+      && self->options->provider == NULL && self->ended_by == 0)
+    tool_hint (_("If the provider has another name than its program, give that with --provider as "
+                 "well."));
 
   if (self->record != NULL && !tool_record_write (self->record, self->options, &end, &error))
     {

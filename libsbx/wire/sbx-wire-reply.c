@@ -84,6 +84,21 @@ _sbx_wire_reply_parse (SbxWireReply  *self,
   return TRUE;
 }
 
+/* Providers have several words for that they cannot do something at all. */
+static SbxError
+choose_code (const char *code,
+             gboolean    retryable)
+{
+  static const char * const unsupported[] = {
+    "unsupported_method", "unknown_method", "unsupported", NULL,
+  };
+
+  if (g_strv_contains (unsupported, code))
+    return SBX_ERROR_UNSUPPORTED;
+
+  return retryable ? SBX_ERROR_PROVIDER_RETRYABLE : SBX_ERROR_PROVIDER;
+}
+
 GError *
 _sbx_wire_reply_get_error (SbxWireReply *self)
 {
@@ -114,8 +129,7 @@ _sbx_wire_reply_get_error (SbxWireReply *self)
     return g_error_new_literal (G_IO_ERROR, (int) _sbx_wire_errno_to_io_error (name),
                                 *escaped != '\0' ? escaped : escaped_code);
 
-  return g_error_new (SBX_ERROR, retryable ? SBX_ERROR_PROVIDER_RETRYABLE : SBX_ERROR_PROVIDER,
-                      "%s: %s", escaped_code, escaped);
+  return g_error_new (SBX_ERROR, choose_code (code, retryable), "%s: %s", escaped_code, escaped);
 }
 
 gboolean
