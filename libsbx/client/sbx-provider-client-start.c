@@ -108,6 +108,7 @@ is_answer (const GError *error)
 {
   return g_error_matches (error, SBX_ERROR, SBX_ERROR_PROVIDER) ||
          g_error_matches (error, SBX_ERROR, SBX_ERROR_PROVIDER_RETRYABLE) ||
+         g_error_matches (error, SBX_ERROR, SBX_ERROR_UNSUPPORTED) ||
          (error->domain == G_IO_ERROR && error->code != G_IO_ERROR_TIMED_OUT);
 }
 

@@ -411,8 +411,8 @@ test_errors (void)
                 SBX_ERROR_PROVIDER, "bad_profile: no such profile");
   assert_error ("{\"code\":\"unknown_method\",\"message\":\"what?\"}", SBX_ERROR,
                 SBX_ERROR_UNSUPPORTED, "unknown_method: what?");
-  assert_error ("{\"code\":\"unsupported_method\",\"message\":\"no\",\"retryable\":true}", SBX_ERROR,
-                SBX_ERROR_UNSUPPORTED, "unsupported_method: no");
+  assert_error ("{\"code\":\"unsupported_method\",\"message\":\"no\",\"retryable\":true}",
+                SBX_ERROR, SBX_ERROR_UNSUPPORTED, "unsupported_method: no");
   assert_error ("{\"code\":\"ssh_not_ready\",\"message\":\"wait\",\"retryable\":true}", SBX_ERROR,
                 SBX_ERROR_PROVIDER_RETRYABLE, "ssh_not_ready: wait");
   assert_error ("{\"code\":\"x\",\"message\":\"\\u001b[2J\\u202e\",\"retryable\":false,\"y\":1}",
