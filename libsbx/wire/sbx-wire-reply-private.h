@@ -55,8 +55,8 @@ gboolean   _sbx_wire_reply_get_event          (SbxWireReply     *self,
 void       _sbx_wire_event_clear              (SbxWireEvent     *event);
 
 /* The error that the provider answered with: %SBX_ERROR_PROVIDER, %SBX_ERROR_PROVIDER_RETRYABLE or
- * %SBX_ERROR_UNSUPPORTED, its code first in the message, escaped; from %G_IO_ERROR where there is an
- * errno, and for the "cancelled" of a request that we cancelled. */
+ * %SBX_ERROR_UNSUPPORTED, its code first in the message, escaped; from %G_IO_ERROR where there is
+ * an errno, and for the "cancelled" of a request that we cancelled. */
 GError    *_sbx_wire_reply_get_error          (SbxWireReply     *self);
 
 gboolean   _sbx_wire_reply_get_capabilities   (SbxWireReply     *self,
