@@ -12,6 +12,7 @@
 #include "core/sbx-protection-private.h"
 #include "core/sbx-text-private.h"
 
+#include <glib-unix.h>
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
@@ -209,13 +210,59 @@ run_outside (const SbxBwrapChore  *self,
   return g_strstrip (output);
 }
 
+static gboolean
+cancelled_cb (int          fd,
+              GIOCondition condition,
+              gpointer     user_data)
+{
+  g_cancellable_cancel (user_data);
+
+  return G_SOURCE_REMOVE;
+}
+
+/* The caller cancels in another thread, and a GCancellableSource that is freed at that moment is
+ * lost (as of GLib 2.74). So what is cancelled in this thread is a cancellable of its own, which
+ * follows the caller's by a descriptor. */
+static GSource *
+follow (GCancellable *outer,
+        GCancellable *inner,
+        GMainContext *context)
+{
+  const int fd = g_cancellable_get_fd (outer);
+  GSource *source;
+
+  if (fd == -1)
+    return NULL;
+
+  source = g_unix_fd_source_new (fd, G_IO_IN);
+  g_source_set_callback (source, G_SOURCE_FUNC (cancelled_cb), g_object_ref (inner),
+                         g_object_unref);
+  g_source_attach (source, context);
+
+  return source;
+}
+
+static void
+stop_following (GCancellable *outer,
+                GSource      *source)
+{
+  if (source == NULL)
+    return;
+
+  g_source_destroy (source);
+  g_source_unref (source);
+  g_cancellable_release_fd (outer);
+}
+
 char *
 _sbx_bwrap_chore_run (const SbxBwrapChore  *self,
                       GCancellable         *cancellable,
                       GError              **error)
 {
+  g_autoptr(GCancellable) inner = g_cancellable_new ();
   g_autoptr(GMainContext) context = NULL;
   g_autoptr(SbxSession) session = NULL;
+  GSource *following;
   char *output = NULL;
 
   if (!SBX_PROTECTS (T8))
@@ -226,11 +273,13 @@ _sbx_bwrap_chore_run (const SbxBwrapChore  *self,
 
   context = g_main_context_new ();
   g_main_context_push_thread_default (context);
+  following = follow (cancellable, inner, context);
 
-  session = open_session (self, context, cancellable, error);
+  session = open_session (self, context, inner, error);
   if (session != NULL)
-    output = run_in_session (self, session, cancellable, error);
+    output = run_in_session (self, session, inner, error);
   g_clear_object (&session);
+  stop_following (cancellable, following);
 
   /* What was started here also ends here. */
   while (g_main_context_iteration (context, FALSE))
