@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-ROOT = os.environ.get("PLAIN_ROOT") or os.path.join(tempfile.gettempdir(), "plain-provider")
+ROOT = os.environ.get("PLAIN_ROOT") or os.path.join(tempfile.gettempdir(), f"plain-provider-{os.getuid()}")
 RECORD = os.environ.get("PLAIN_RECORD")
 
 

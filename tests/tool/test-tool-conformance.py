@@ -45,6 +45,10 @@ class Provider:
 
 
 class Conformance(tooltest.ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.env["PLAIN_ROOT"] = os.path.join(self.dir, "plain")
+
     def run_json(self, *args):
         result = self.tool("conformance", "--json", *args)
         return result, json.loads(result.stdout)
