@@ -45,7 +45,7 @@ SbxJsonFound  _sbx_wire_line_get_payload (SbxWireLine  *self,
                                           const char   *name,
                                           GBytes      **bytes);
 
-/* Whether @node stands for bytes that were lifted out, which is where a record has its cut. */
+/* Whether @node stands for bytes that were lifted out, which is for tests to know. */
 gboolean      _sbx_wire_line_is_payload  (SbxWireLine  *self,
                                           JsonNode     *node);
 

@@ -189,14 +189,6 @@ begin_process (guint64     number,
 }
 
 SbxWireMessage *
-_sbx_wire_request_wait (guint64     number,
-                        GBytes     *session,
-                        const char *process_id)
-{
-  return _sbx_wire_request_end (begin_process (number, "wait", session, process_id));
-}
-
-SbxWireMessage *
 _sbx_wire_request_kill (guint64     number,
                         GBytes     *session,
                         const char *process_id,

@@ -86,9 +86,6 @@ SbxWireMessage *_sbx_wire_request_cancel          (guint64           number,
                                                    guint64           cancelled_number);
 
 /* Of a process that runs; @process_id came from the peer. */
-SbxWireMessage *_sbx_wire_request_wait            (guint64           number,
-                                                   GBytes           *session,
-                                                   const char       *process_id);
 SbxWireMessage *_sbx_wire_request_kill            (guint64           number,
                                                    GBytes           *session,
                                                    const char       *process_id,

@@ -248,12 +248,9 @@ test_processes (void)
   wire_assert_text (_sbx_wire_request_cancel (9, 7),
                     "{\"id\":\"req_9\",\"method\":\"cancel\",\"params\":{"
                     "\"request_id\":\"req_7\"}}");
-  wire_assert_text (_sbx_wire_request_wait (1, object, "p\"1"),
-                    "{\"id\":\"req_1\",\"method\":\"wait\",\"params\":{\"session\":" SESSION
-                    ",\"process_id\":\"p\\\"1\"}}");
-  wire_assert_text (_sbx_wire_request_kill (1, object, "p1", 15),
+  wire_assert_text (_sbx_wire_request_kill (1, object, "p\"1", 15),
                     "{\"id\":\"req_1\",\"method\":\"kill\",\"params\":{\"session\":" SESSION
-                    ",\"process_id\":\"p1\",\"signal\":15}}");
+                    ",\"process_id\":\"p\\\"1\",\"signal\":15}}");
   wire_assert_text (_sbx_wire_request_write_stdin (1, object, "p1", data),
                     "{\"id\":\"req_1\",\"method\":\"write_stdin\",\"params\":{\"session\":" SESSION
                     ",\"process_id\":\"p1\",\"data_base64\":\"aGVsbG8=\"}}");
