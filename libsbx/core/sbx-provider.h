@@ -27,6 +27,8 @@ G_DECLARE_INTERFACE (SbxProvider, sbx_provider, SBX, PROVIDER, GObject)
  *   with how many sandboxes that were
  * @get_capabilities: what the sessions of this provider can do, as far as that is known before one
  *   is open; left out, it is running commands and the file verbs
+ * @check_settings: what the provider makes of settings, the JSON text of an object: the same in the
+ *   form in which they are kept and compared, or an error; left out, it takes none
  *
  * What an implementation of [iface@Provider] fills in.
  *
@@ -43,13 +45,20 @@ struct _SbxProviderInterface
                                            const char           *group,
                                            SbxCleanupInvocation *invocation);
   SbxCapabilities (*get_capabilities)     (SbxProvider          *self);
+  char           *(*check_settings)       (SbxProvider          *self,
+                                           const char           *settings,
+                                           GError              **error);
 
   /*< private >*/
-  gpointer reserved[10];
+  gpointer reserved[9];
 };
 
 SBX_AVAILABLE_IN_1_0
 SbxCapabilities  sbx_provider_get_capabilities     (SbxProvider          *self);
+SBX_AVAILABLE_IN_1_0
+char            *sbx_provider_check_settings       (SbxProvider          *self,
+                                                    const char           *settings,
+                                                    GError              **error);
 SBX_AVAILABLE_IN_1_0
 void             sbx_provider_open_async           (SbxProvider          *self,
                                                     SbxOpenRequest       *request,

@@ -4,7 +4,7 @@
 
 #include "config.h"
 
-#include "core/sbx-reach.h"
+#include "core/sbx-reach-private.h"
 
 #include "core/sbx-environment-private.h"
 #include "core/sbx-error.h"
@@ -12,6 +12,7 @@
 #include "core/sbx-text-private.h"
 
 #include <glib/gi18n-lib.h>
+#include <string.h>
 
 /**
  * SbxReach:
@@ -29,31 +30,87 @@
  * Paths are bytes and need not be UTF-8. They are looked up when a session is opened: a symbolic
  * link stands for what it points to at that moment.
  *
- * A reach is a plain value. A session keeps a copy of the one it was opened with.
+ * * Of what listens on this machine only the sockets of [method@Reach.add_socket] can be connected
+ *   to, and of the network only the domains of [method@Reach.add_domain].
+ *
+ * A reach is a plain value. A session keeps a copy of the one it was opened with. One that was
+ * resolved by [method@Resolver.resolve_async] also lists what it comes to on this machine, see
+ * [method@Reach.get_entries]; changing it takes that away again.
  *
  * Since: 1.0
  */
 
-struct _SbxReach
-{
-  GObject         parent_instance;
-
-  char           *cwd;
-  GPtrArray      *read;         /* of owned paths, ends in %NULL */
-  GPtrArray      *write;
-  SbxEnvironment  environment;
-};
 
 G_DEFINE_FINAL_TYPE (SbxReach, sbx_reach, G_TYPE_OBJECT)
+
+static void
+list_init (SbxReachList *self)
+{
+  self->texts = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (self->texts, NULL);
+  self->seen = g_hash_table_new (g_str_hash, g_str_equal);
+}
+
+static void
+list_finish (SbxReachList *self)
+{
+  g_clear_pointer (&self->seen, g_hash_table_unref);
+  g_clear_pointer (&self->texts, g_ptr_array_unref);
+}
+
+void
+_sbx_reach_list_append (SbxReachList *list,
+                        const char   *text)
+{
+  char *own = g_strdup (text);
+
+  g_ptr_array_insert (list->texts, list->texts->len - 1, own);
+  g_hash_table_add (list->seen, own);
+}
+
+void
+_sbx_reach_list_add (SbxReachList *list,
+                     const char   *text)
+{
+  if (!g_hash_table_contains (list->seen, text))
+    _sbx_reach_list_append (list, text);
+}
+
+void
+_sbx_reach_list_clear (SbxReachList *list)
+{
+  g_hash_table_remove_all (list->seen);
+  g_ptr_array_set_size (list->texts, 0);
+  g_ptr_array_add (list->texts, NULL);
+}
+
+const char * const *
+_sbx_reach_list_get (SbxReachList *list)
+{
+  return (const char * const *) list->texts->pdata;
+}
+
+static void
+list_copy (SbxReachList *to,
+           SbxReachList *from)
+{
+  for (guint i = 0; i + 1 < from->texts->len; i++)
+    _sbx_reach_list_append (to, g_ptr_array_index (from->texts, i));
+}
 
 static void
 sbx_reach_finalize (GObject *object)
 {
   SbxReach *self = SBX_REACH (object);
 
+  g_clear_object (&self->entries);
   g_clear_pointer (&self->cwd, g_free);
-  g_clear_pointer (&self->read, g_ptr_array_unref);
-  g_clear_pointer (&self->write, g_ptr_array_unref);
+  list_finish (&self->read);
+  list_finish (&self->write);
+  list_finish (&self->network);
+  list_finish (&self->sockets);
+  g_clear_pointer (&self->key, g_free);
+  g_clear_pointer (&self->settings, g_free);
   _sbx_environment_clear (&self->environment);
 
   G_OBJECT_CLASS (sbx_reach_parent_class)->finalize (object);
@@ -67,29 +124,13 @@ sbx_reach_class_init (SbxReachClass *klass)
   G_OBJECT_CLASS (klass)->finalize = sbx_reach_finalize;
 }
 
-static GPtrArray *
-paths_new (void)
-{
-  GPtrArray *paths = g_ptr_array_new_with_free_func (g_free);
-
-  g_ptr_array_add (paths, NULL);
-
-  return paths;
-}
-
-static void
-paths_add (GPtrArray  *paths,
-           const char *path)
-{
-  if (!g_strv_contains ((const char * const *) paths->pdata, path))
-    g_ptr_array_insert (paths, paths->len - 1, g_strdup (path));
-}
-
 static void
 sbx_reach_init (SbxReach *self)
 {
-  self->read = paths_new ();
-  self->write = paths_new ();
+  list_init (&self->read);
+  list_init (&self->write);
+  list_init (&self->network);
+  list_init (&self->sockets);
   _sbx_environment_init (&self->environment);
 }
 
@@ -135,10 +176,16 @@ sbx_reach_copy (SbxReach *self)
 
   copy = g_object_new (SBX_TYPE_REACH, NULL);
   copy->cwd = g_strdup (self->cwd);
-  for (guint i = 0; i + 1 < self->read->len; i++)
-    paths_add (copy->read, g_ptr_array_index (self->read, i));
-  for (guint i = 0; i + 1 < self->write->len; i++)
-    paths_add (copy->write, g_ptr_array_index (self->write, i));
+  list_copy (&copy->read, &self->read);
+  list_copy (&copy->write, &self->write);
+  list_copy (&copy->network, &self->network);
+  list_copy (&copy->sockets, &self->sockets);
+  memcpy (copy->limits, self->limits, sizeof copy->limits);
+  copy->web_search = self->web_search;
+  copy->git_mode = self->git_mode;
+  copy->key = g_strdup (self->key);
+  copy->settings = g_strdup (self->settings);
+  g_set_object (&copy->entries, self->entries);
   _sbx_environment_copy (&copy->environment, &self->environment);
 
   return copy;
@@ -180,7 +227,8 @@ sbx_reach_add_read (SbxReach   *self,
   g_return_if_fail (SBX_IS_REACH (self));
   g_return_if_fail (path != NULL);
 
-  paths_add (self->read, path);
+  _sbx_reach_changed (self);
+  _sbx_reach_list_add (&self->read, path);
 }
 
 /**
@@ -198,7 +246,7 @@ sbx_reach_get_read (SbxReach *self)
 {
   g_return_val_if_fail (SBX_IS_REACH (self), NULL);
 
-  return (const char * const *) self->read->pdata;
+  return _sbx_reach_list_get (&self->read);
 }
 
 /**
@@ -220,7 +268,8 @@ sbx_reach_add_write (SbxReach   *self,
   g_return_if_fail (SBX_IS_REACH (self));
   g_return_if_fail (path != NULL);
 
-  paths_add (self->write, path);
+  _sbx_reach_changed (self);
+  _sbx_reach_list_add (&self->write, path);
 }
 
 /**
@@ -238,7 +287,7 @@ sbx_reach_get_write (SbxReach *self)
 {
   g_return_val_if_fail (SBX_IS_REACH (self), NULL);
 
-  return (const char * const *) self->write->pdata;
+  return _sbx_reach_list_get (&self->write);
 }
 
 /**
@@ -285,10 +334,10 @@ sbx_reach_get_environment (SbxReach *self)
 }
 
 static gboolean
-paths_equal (GPtrArray *one,
-             GPtrArray *other)
+lists_equal (SbxReachList *one,
+             SbxReachList *other)
 {
-  return g_strv_equal ((const char * const *) one->pdata, (const char * const *) other->pdata);
+  return g_strv_equal (_sbx_reach_list_get (one), _sbx_reach_list_get (other));
 }
 
 /**
@@ -310,8 +359,16 @@ sbx_reach_equal (SbxReach *self,
   g_return_val_if_fail (SBX_IS_REACH (other), FALSE);
 
   return g_strcmp0 (self->cwd, other->cwd) == 0 &&
-         paths_equal (self->read, other->read) &&
-         paths_equal (self->write, other->write) &&
+         lists_equal (&self->read, &other->read) &&
+         lists_equal (&self->write, &other->write) &&
+         lists_equal (&self->network, &other->network) &&
+         lists_equal (&self->sockets, &other->sockets) &&
+         memcmp (self->limits, other->limits, sizeof self->limits) == 0 &&
+         self->web_search == other->web_search &&
+         self->git_mode == other->git_mode &&
+         g_strcmp0 (self->key, other->key) == 0 &&
+         g_strcmp0 (self->settings, other->settings) == 0 &&
+         _sbx_reach_entries_equal (self->entries, other->entries) &&
          g_strv_equal (_sbx_environment_get (&self->environment),
                        _sbx_environment_get (&other->environment));
 }
@@ -365,5 +422,6 @@ sbx_reach_validate (SbxReach  *self,
   return validate_paths ("cwd", cwd, error) &&
          validate_paths ("read", sbx_reach_get_read (self), error) &&
          validate_paths ("write", sbx_reach_get_write (self), error) &&
+         validate_paths ("sockets", sbx_reach_get_sockets (self), error) &&
          _sbx_environment_validate (&self->environment, error);
 }

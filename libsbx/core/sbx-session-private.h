@@ -16,6 +16,7 @@ typedef struct
   char            *cwd;
   SbxCapabilities  capabilities;
   SbxSessionState  state;
+  SbxPlan         *plan;           /* (nullable) what the provider enforces */
   GError          *failure;        /* why it was lost, or why it did not close well */
   GError          *close_error;    /* how the one close went */
   guint            close_started  : 1;
@@ -33,6 +34,10 @@ void               _sbx_session_set_state   (SbxSession      *self,
                                              SbxSessionState  state);
 void               _sbx_session_emit_closed (SbxSession      *self,
                                              const GError    *error);
+
+/* What the sandbox is made of; before others have the session. */
+void           _sbx_session_set_plan      (SbxSession           *self,
+                                           SbxPlan              *plan);
 
 GMainContext  *_sbx_session_get_context   (SbxSession           *self);
 

@@ -63,6 +63,7 @@ enum
 enum
 {
   PROCESS_CREATED,
+  MESSAGE,
   CLOSED,
   N_SIGNALS
 };
@@ -102,6 +103,7 @@ sbx_session_finalize (GObject *object)
   g_clear_pointer (&priv->closing, g_ptr_array_unref);
   g_clear_pointer (&priv->id, g_free);
   g_clear_pointer (&priv->cwd, g_free);
+  g_clear_object (&priv->plan);
   g_clear_error (&priv->failure);
   g_clear_error (&priv->close_error);
 
@@ -248,6 +250,20 @@ sbx_session_class_init (SbxSessionClass *klass)
   signals[PROCESS_CREATED] =
     g_signal_new ("process-created", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST,
                   0, NULL, NULL, NULL, G_TYPE_NONE, 1, SBX_TYPE_PROCESS);
+
+  /**
+   * SbxSession::message:
+   * @self: the session
+   * @message: what happened, for people
+   *
+   * Something happened to the sandbox, or to what it was given, that its user should know and that
+   * is no error of any call: a file was put aside that a program outside would have run, say.
+   *
+   * Since: 1.0
+   */
+  signals[MESSAGE] =
+    g_signal_new ("message", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                  G_TYPE_NONE, 1, G_TYPE_STRING);
 
   /**
    * SbxSession::closed:
@@ -472,6 +488,35 @@ sbx_session_get_failure (SbxSession *self)
   g_return_val_if_fail (SBX_IS_SESSION (self), NULL);
 
   return priv->failure;
+}
+
+void
+_sbx_session_set_plan (SbxSession *self,
+                       SbxPlan    *plan)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  g_set_object (&priv->plan, plan);
+}
+
+/**
+ * sbx_session_get_plan:
+ * @self: a session
+ *
+ * Gets what the sandbox is made of: exactly what its provider enforces.
+ *
+ * Returns: (transfer none) (nullable): the plan, or %NULL if the provider does not say
+ *
+ * Since: 1.0
+ */
+SbxPlan *
+sbx_session_get_plan (SbxSession *self)
+{
+  SbxSessionPrivate *priv = sbx_session_get_instance_private (self);
+
+  g_return_val_if_fail (SBX_IS_SESSION (self), NULL);
+
+  return priv->plan;
 }
 
 /**

@@ -9,6 +9,7 @@
 #endif
 
 #include "core/sbx-capabilities.h"
+#include "core/sbx-plan.h"
 #include "core/sbx-types.h"
 
 G_BEGIN_DECLS
@@ -132,6 +133,8 @@ SBX_AVAILABLE_IN_1_0
 SbxSessionState  sbx_session_get_state              (SbxSession           *self);
 SBX_AVAILABLE_IN_1_0
 const GError    *sbx_session_get_failure            (SbxSession           *self);
+SBX_AVAILABLE_IN_1_0
+SbxPlan         *sbx_session_get_plan               (SbxSession           *self);
 SBX_AVAILABLE_IN_1_0
 void             sbx_session_fail                   (SbxSession           *self,
                                                      const GError         *error);

@@ -18,6 +18,7 @@ G_BEGIN_DECLS
 typedef struct _SbxReach SbxReach;
 typedef struct _SbxOpenRequest SbxOpenRequest;
 typedef struct _SbxProvider SbxProvider;
+typedef struct _SbxProviderSet SbxProviderSet;
 typedef struct _SbxSession SbxSession;
 typedef struct _SbxCommand SbxCommand;
 typedef struct _SbxProcess SbxProcess;
