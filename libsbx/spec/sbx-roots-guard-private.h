@@ -1,0 +1,75 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "spec/sbx-roots-private.h"
+
+G_BEGIN_DECLS
+
+/* What the files of the rules share. */
+
+typedef enum
+{
+  SBX_RULE_HOME,        /* F1 */
+  SBX_RULE_RUN_ROOT,    /* F2 */
+  SBX_RULE_HARNESS,     /* F3 */
+  SBX_RULE_KEYS,        /* F4 */
+  SBX_RULE_START,       /* F4 */
+  SBX_RULE_MACHINE,     /* F5 */
+  SBX_RULE_CONFIG,      /* F5 */
+  SBX_RULE_CONTROL,     /* F6; the root itself */
+  SBX_RULE_DOOR,        /* F6; a child of it */
+  SBX_RULE_ESCAPE,      /* a socket; for _sbx_roots_find_escape() alone */
+} SbxRule;
+
+/* What a file or a directory is, whatever its name. */
+typedef struct
+{
+  dev_t device;
+  ino_t inode;
+} SbxFileId;
+
+/* One place that is not for sandboxes. A root that symbolic links lead to has several: each link on
+ * the way counts, since who can write one can turn it elsewhere. */
+typedef struct
+{
+  SbxRule    rule;
+  char      *path;     /* without any link, but for the last component of a link's place */
+  gboolean   exists;
+  SbxFileId  id;       /* if it does */
+  GArray    *above;    /* of SbxFileId, of the directories that it lies in */
+} SbxGuarded;
+
+void       _sbx_guarded_free         (SbxGuarded   *self);
+
+/* Follows the absolute @path by hand, and appends each link on the way, and where it ends, to
+ * @places as owned texts. What does not exist, or cannot be looked at, is taken as it is
+ * written. */
+void       _sbx_places_follow        (const char   *path,
+                                      GPtrArray    *places);
+/* The last of these. */
+char      *_sbx_places_end           (const char   *path);
+
+gboolean   _sbx_file_id_of           (const char   *path,
+                                      SbxFileId    *id);
+/* Of @path and each directory above it, the deepest first; without those that are not there. */
+GArray    *_sbx_file_ids_upwards     (const char   *path);
+
+/* Appends the places of @path to @guarded. */
+void       _sbx_guarded_add          (GPtrArray    *guarded,
+                                      SbxRule       rule,
+                                      const char   *path);
+
+/* Of the sockets of this session that are full escapes. */
+char     **_sbx_roots_list_escapes   (void);
+
+/* The defaults of F4 and F3 for a home directory, whatever the environment says. */
+char     **_sbx_roots_list_keys      (const char   *home);
+char     **_sbx_roots_list_starts    (const char   *home);
+char     **_sbx_roots_list_harnesses (const char   *home);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxGuarded, _sbx_guarded_free)
+
+G_END_DECLS

@@ -1,0 +1,176 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "spec/sbx-roots-guard-private.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where a path leads, and past what. Unlike realpath() this goes on where nothing is yet. */
+
+#define MAX_LINKS 40
+
+/* The text of the symbolic link at @path, or %NULL if there is none. */
+static char *
+read_link (const char *path)
+{
+  char target[PATH_MAX];
+  const gssize length = readlink (path, target, sizeof target);
+
+  if (length <= 0 || (gsize) length >= sizeof target)
+    return NULL;
+
+  return g_strndup (target, length);
+}
+
+static void
+go_up (GString *at)
+{
+  const char *slash = strrchr (at->str, '/');
+
+  g_string_truncate (at, slash == NULL ? 0 : slash - at->str);
+}
+
+/* Appends one component to @at, and gives where it leads if it is a link. */
+static char *
+step (GString    *at,
+      const char *name,
+      gsize       length)
+{
+  if (length == 0 || (length == 1 && name[0] == '.'))
+    return NULL;
+
+  if (length == 2 && name[0] == '.' && name[1] == '.')
+    {
+      go_up (at);
+      return NULL;
+    }
+
+  g_string_append_c (at, '/');
+  g_string_append_len (at, name, length);
+
+  return read_link (at->str);
+}
+
+void
+_sbx_places_follow (const char *path,
+                    GPtrArray  *places)
+{
+  g_autoptr(GString) at = g_string_new (NULL);
+  g_autofree char *rest = g_strdup (path);
+  const char *next = rest;
+  int n_links = 0;
+
+  while (*next != '\0')
+    {
+      const gsize length = strcspn (next, "/");
+      g_autofree char *target = step (at, next, length);
+
+      next += length;
+      next += strspn (next, "/");
+
+      if (target != NULL && n_links++ < MAX_LINKS)
+        {
+          char *joined = g_strconcat (target, "/", next, NULL);
+
+          g_ptr_array_add (places, g_strdup (at->str));
+          if (target[0] == '/')
+            g_string_truncate (at, 0);
+          else
+            go_up (at);
+
+          g_free (rest);
+          rest = joined;
+          next = rest;
+        }
+    }
+
+  g_ptr_array_add (places, g_strdup (at->len > 0 ? at->str : "/"));
+}
+
+char *
+_sbx_places_end (const char *path)
+{
+  g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func (g_free);
+
+  _sbx_places_follow (path, places);
+
+  return g_strdup (g_ptr_array_index (places, places->len - 1));
+}
+
+gboolean
+_sbx_file_id_of (const char *path,
+                 SbxFileId  *id)
+{
+  struct stat st;
+
+  if (lstat (path, &st) < 0)
+    return FALSE;
+
+  id->device = st.st_dev;
+  id->inode = st.st_ino;
+
+  return TRUE;
+}
+
+GArray *
+_sbx_file_ids_upwards (const char *path)
+{
+  GArray *ids = g_array_new (FALSE, FALSE, sizeof (SbxFileId));
+  g_autofree char *current = g_strdup (path);
+
+  for (;;)
+    {
+      SbxFileId id;
+      char *slash;
+
+      if (_sbx_file_id_of (current, &id))
+        g_array_append_val (ids, id);
+
+      slash = strrchr (current, '/');
+      if (slash == NULL || strcmp (current, "/") == 0)
+        return ids;
+
+      slash[slash == current ? 1 : 0] = '\0';
+    }
+}
+
+void
+_sbx_guarded_free (SbxGuarded *self)
+{
+  g_free (self->path);
+  g_array_unref (self->above);
+  g_free (self);
+}
+
+static void
+add_place (GPtrArray  *guarded,
+           SbxRule     rule,
+           const char *place)
+{
+  SbxGuarded *self = g_new0 (SbxGuarded, 1);
+  g_autofree char *parent = g_path_get_dirname (place);
+
+  self->rule = rule;
+  self->path = g_strdup (place);
+  self->exists = _sbx_file_id_of (place, &self->id);
+  self->above = _sbx_file_ids_upwards (parent);
+  g_ptr_array_add (guarded, self);
+}
+
+void
+_sbx_guarded_add (GPtrArray  *guarded,
+                  SbxRule     rule,
+                  const char *path)
+{
+  g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func (g_free);
+
+  _sbx_places_follow (path, places);
+
+  for (guint i = 0; i < places->len; i++)
+    add_place (guarded, rule, g_ptr_array_index (places, i));
+}
