@@ -240,8 +240,12 @@ _sbx_bwrap_arguments_new (SbxBwrapPlan           *plan,
     }
 
   for (i = 0; i < plan->mounts->len; i++)
-    if (!render_mount (data, self->fds, g_ptr_array_index (plan->mounts, i), program, error))
-      return NULL;
+    {
+      const SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, i);
+
+      if (!mount->late && !render_mount (data, self->fds, mount, program, error))
+        return NULL;
+    }
 
   append_words (data, (const char * const []) { "--chdir", "/", NULL });
 

@@ -6,6 +6,7 @@
 
 #include <gio/gio.h>
 
+#include "bwrap/sbx-bwrap-limits-private.h"
 #include "bwrap/sbx-bwrap-plan-private.h"
 #include "bwrap/sbx-bwrap-provider.h"
 #include "bwrap/sbx-bwrap-state-private.h"
@@ -36,6 +37,7 @@ typedef struct
   char             *group;       /* (nullable) */
   char             *own_path;    /* (nullable) of a worktree that the reach may have */
   gboolean          chore;       /* for this library alone, while a session is opened or closed */
+  gboolean          explain;     /* the plan is all that is wanted: nothing is made or started */
 } SbxBwrapOpening;
 
 SbxBwrapOpening *_sbx_bwrap_opening_new     (const SbxBwrapSettings  *settings);
@@ -44,14 +46,17 @@ void             _sbx_bwrap_opening_free    (SbxBwrapOpening         *self);
 /* What a worker thread finds and makes before bubblewrap is started. */
 typedef struct
 {
-  char              *init;          /* the program of process 1 */
-  char              *found;         /* bubblewrap */
-  SbxBwrapToolchain *toolchain;     /* (nullable) */
-  SbxBwrapState     *state;
-  SbxReach          *reach;
-  SbxBwrapPlan      *plan;
-  char              *cwd;           /* where commands start */
-  GPtrArray         *kept;          /* (element-type SbxBwrapKept) of sessions that were swept */
+  char                  *init;          /* the program of process 1 */
+  char                  *found;         /* bubblewrap */
+  SbxBwrapToolchain     *toolchain;     /* (nullable) */
+  SbxBwrapState         *state;
+  SbxReach              *reach;
+  SbxBwrapPlan          *plan;
+  char                  *cwd;           /* where commands start */
+  SbxBwrapReachSettings *settings;
+  SbxBwrapLimits        *limits;        /* (nullable) when explaining, if they cannot be enforced */
+  GPtrArray             *problems;      /* of owned texts: what opening would fail of */
+  GPtrArray             *kept;          /* (element-type SbxBwrapKept) of sessions that were swept */
 } SbxBwrapPrepared;
 
 gboolean         _sbx_bwrap_prepare         (const SbxBwrapOpening   *opening,

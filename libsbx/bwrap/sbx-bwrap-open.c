@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-open-private.h"
 
 #include "bwrap/sbx-bwrap-group-private.h"
+#include "bwrap/sbx-bwrap-plan-show-private.h"
 #include "bwrap/sbx-bwrap-probe-private.h"
 #include "bwrap/sbx-bwrap-sandbox-private.h"
 #include "bwrap/sbx-bwrap-session-environment-private.h"
@@ -16,6 +17,7 @@
 #include "core/sbx-command.h"
 #include "core/sbx-error.h"
 #include "core/sbx-exec-result.h"
+#include "core/sbx-session-private.h"
 #include "core/sbx-text-private.h"
 #include "files/sbx-fd-private.h"
 
@@ -270,6 +272,7 @@ started_cb (GObject      *object,
   Open *open = user_data;
   SbxBwrapPrepared *prepared = &open->prepared;
   g_auto(GStrv) environment = NULL;
+  g_autoptr(SbxPlan) plan = NULL;
 
   if (!_sbx_bwrap_sandbox_start_finish (open->sandbox, result, &open->error))
     {
@@ -281,6 +284,8 @@ started_cb (GObject      *object,
                                                 sbx_reach_get_environment (prepared->reach));
   open->session = _sbx_bwrap_session_new (open->sandbox, prepared->cwd,
                                           (const char * const *) environment);
+  plan = _sbx_bwrap_plan_show (prepared->plan, prepared->reach, prepared->limits);
+  _sbx_session_set_plan (open->session, plan);
   _sbx_bwrap_session_set_provider (SBX_BWRAP_SESSION (open->session), open->provider);
   if (open->opening->group != NULL)
     _sbx_bwrap_session_close_when_lost (SBX_BWRAP_SESSION (open->session));
@@ -293,6 +298,7 @@ start (Open *open)
 {
   open->sandbox = _sbx_bwrap_sandbox_new (g_steal_pointer (&open->prepared.state),
                                           &open->opening->settings);
+  _sbx_bwrap_sandbox_set_limits (open->sandbox, open->prepared.limits);
   _sbx_bwrap_sandbox_start_async (open->sandbox, open->prepared.plan, open->program,
                                   open_get_cancellable (open), started_cb, open);
 }

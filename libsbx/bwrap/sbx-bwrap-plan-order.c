@@ -108,7 +108,7 @@ shows_the_same (const SbxBwrapMount *cover,
 {
   const gsize length = strlen (cover->destination);
 
-  return is_bind (cover) &&
+  return is_bind (cover) && cover->source != NULL && mount->source != NULL &&
          g_str_has_prefix (mount->source, cover->source) &&
          strcmp (mount->source + strlen (cover->source), mount->destination + length) == 0;
 }

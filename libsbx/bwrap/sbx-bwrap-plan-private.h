@@ -57,6 +57,9 @@ typedef struct
   dev_t             device;        /* of what is bound */
   ino_t             inode;
   gboolean          is_directory;
+  gboolean          late;          /* made by sbx-mount once bwrap is through, not by bwrap: a bind of
+                                    * something on itself, or a mask; device and inode are of what is
+                                    * there before */
   const char       *reason;        /* short, untranslated, static */
 } SbxBwrapMount;
 
@@ -97,8 +100,9 @@ typedef struct
   const char              *cwd;             /* absolute, a directory; always readable */
   const char * const      *read;            /* (nullable) absolute paths */
   const char * const      *write;           /* (nullable) absolute paths */
-  const char              *tmp_path;        /* the session's own; bound at /tmp */
-  const char              *home_path;       /* bound at SBX_BWRAP_HOME */
+  const char              *tmp_path;        /* the session's own; bound at /tmp. %NULL when the plan
+                                             * is only to be explained */
+  const char              *home_path;       /* bound at SBX_BWRAP_HOME; the same */
   const char              *init_path;       /* the program of process 1 */
   const SbxBwrapToolchain *toolchain;       /* (nullable) */
   const char              *operator_home;   /* (nullable) g_get_home_dir() */

@@ -107,7 +107,7 @@ _sbx_bwrap_builder_add_fd (SbxBwrapBuilder   *self,
   return mount;
 }
 
-/* Binds one of the session's own places. */
+/* Binds one of the session's own places, which is not there yet when a plan is explained. */
 static gboolean
 add_session_path (SbxBwrapBuilder    *self,
                   SbxBwrapMountKind   kind,
@@ -117,8 +117,15 @@ add_session_path (SbxBwrapBuilder    *self,
                   GError            **error)
 {
   g_autofree char *real_path = NULL;
-  const int fd = _sbx_open_real (path, O_PATH, &real_path, error);
+  int fd;
 
+  if (path == NULL)
+    {
+      _sbx_bwrap_builder_add (self, kind, SBX_BWRAP_ORIGIN_SESSION, destination, NULL, reason);
+      return TRUE;
+    }
+
+  fd = _sbx_open_real (path, O_PATH, &real_path, error);
   if (fd < 0)
     return FALSE;
 

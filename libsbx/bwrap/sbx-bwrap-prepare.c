@@ -10,6 +10,7 @@
 #include "bwrap/sbx-bwrap-note-private.h"
 #include "bwrap/sbx-bwrap-plan-builder-private.h"
 #include "bwrap/sbx-bwrap-probe-private.h"
+#include "bwrap/sbx-bwrap-quarantine-private.h"
 #include "bwrap/sbx-bwrap-profile-private.h"
 #include "bwrap/sbx-bwrap-sweep-private.h"
 #include "bwrap/sbx-bwrap-user-dirs-private.h"
@@ -58,9 +59,31 @@ _sbx_bwrap_prepared_clear (SbxBwrapPrepared *self)
   g_clear_pointer (&self->state, _sbx_bwrap_state_free);
   g_clear_pointer (&self->plan, _sbx_bwrap_plan_unref);
   g_clear_pointer (&self->kept, g_ptr_array_unref);
+  g_clear_pointer (&self->problems, g_ptr_array_unref);
+  g_clear_pointer (&self->settings, _sbx_bwrap_reach_settings_free);
+  g_clear_pointer (&self->limits, _sbx_bwrap_limits_unref);
   g_clear_pointer (&self->found, g_free);
   g_clear_pointer (&self->init, g_free);
   g_clear_pointer (&self->cwd, g_free);
+}
+
+/* What keeps a sandbox from being opened is a line of the explanation where that is all that is
+ * wanted. Takes @reason. */
+static gboolean
+put_up_with (const SbxBwrapOpening  *opening,
+             SbxBwrapPrepared       *self,
+             GError                 *reason,
+             GError                **error)
+{
+  if (!opening->explain || g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    {
+      g_propagate_error (error, reason);
+      return FALSE;
+    }
+
+  g_ptr_array_add (self->problems, g_strdup (reason->message));
+  g_error_free (reason);
+  return TRUE;
 }
 
 /* Asked after the plan, which knows better what is wrong with a path that holds everything. */
@@ -70,10 +93,17 @@ check_program (const SbxBwrapOpening  *opening,
                GError                **error)
 {
   g_autofree char *home = _sbx_bwrap_dup_home ();
-  g_autofree char *found = _sbx_bwrap_probe_find (opening->settings.program, home,
-                                                  sbx_reach_get_write (self->reach), error);
+  GError *reason = NULL;
+  g_autofree char *found = NULL;
 
-  return found != NULL;
+  /* There is none: that was said already. */
+  if (self->found == NULL)
+    return TRUE;
+
+  found = _sbx_bwrap_probe_find (opening->settings.program, home,
+                                 sbx_reach_get_write (self->reach), &reason);
+
+  return found != NULL || put_up_with (opening, self, reason, error);
 }
 
 /* Holds the lock on the notes from before the repositories are looked at until what they lack was
@@ -86,13 +116,13 @@ make_plan (const SbxBwrapOpening  *opening,
            GError                **error)
 {
   g_autofree char *home = _sbx_bwrap_dup_home ();
-  g_auto(SbxBwrapNoteLock) lock = _sbx_bwrap_note_lock (self->state->sessions_fd, error);
+  g_auto(SbxBwrapNoteLock) lock = -1;
   SbxBwrapPlanInput input = {
     .cwd = sbx_reach_get_cwd (self->reach),
     .read = sbx_reach_get_read (self->reach),
     .write = sbx_reach_get_write (self->reach),
-    .tmp_path = self->state->tmp_path,
-    .home_path = self->state->home_path,
+    .tmp_path = self->state != NULL ? self->state->tmp_path : NULL,
+    .home_path = self->state != NULL ? self->state->home_path : NULL,
     .init_path = self->init,
     .toolchain = self->toolchain,
     .operator_home = home,
@@ -100,13 +130,27 @@ make_plan (const SbxBwrapOpening  *opening,
     .own_path = own_path,
   };
 
-  if (lock < 0)
-    return FALSE;
+  if (self->state != NULL)
+    {
+      lock = _sbx_bwrap_note_lock (self->state->sessions_fd, error);
+      if (lock < 0)
+        return FALSE;
+    }
 
   self->plan = _sbx_bwrap_plan_new (&input, cancellable, error);
 
   return self->plan != NULL && check_program (opening, self, error) &&
-         _sbx_bwrap_state_place (self->state, self->plan, error);
+         (self->state == NULL || _sbx_bwrap_state_place (self->state, self->plan, error));
+}
+
+/* What a chore runs makes nothing, and what it leaves was looked for before. */
+static gboolean
+arm (const SbxBwrapOpening  *opening,
+     SbxBwrapPrepared       *self,
+     GError                **error)
+{
+  return self->state == NULL || opening->chore ||
+         _sbx_bwrap_quarantine_arm (self->state, self->reach, self->plan, error);
 }
 
 /* A relative one stays below the workspace; an absolute one is a place inside, which only the
@@ -156,10 +200,38 @@ make_state (const SbxBwrapOpening  *opening,
             gboolean                fresh_home,
             GError                **error)
 {
+  if (opening->explain)
+    return TRUE;
+
   self->state = _sbx_bwrap_state_new (opening->settings.data_path, cwd, fresh_home,
                                       opening->group, opening->chore, error);
 
   return self->state != NULL;
+}
+
+static gboolean
+choose (SbxBwrapChoice choice,
+        gboolean       otherwise)
+{
+  return choice == SBX_BWRAP_CHOICE_UNSET ? otherwise : choice == SBX_BWRAP_CHOICE_YES;
+}
+
+/* Before anything is made: what cannot be held is found out first. */
+static gboolean
+choose_limits (const SbxBwrapOpening  *opening,
+               SbxBwrapPrepared       *self,
+               GCancellable           *cancellable,
+               GError                **error)
+{
+  GError *reason = NULL;
+
+  self->settings = _sbx_bwrap_reach_settings_of (self->reach, error);
+  if (self->settings == NULL)
+    return FALSE;
+
+  self->limits = _sbx_bwrap_limits_new (self->reach, self->settings, cancellable, &reason);
+
+  return self->limits != NULL || put_up_with (opening, self, reason, error);
 }
 
 static gboolean
@@ -170,18 +242,14 @@ prepare_reach (const SbxBwrapOpening  *opening,
 {
   self->reach = g_object_ref (opening->reach);
 
-  return make_toolchain (self, opening->settings.toolchain, cancellable, error) &&
-         make_state (opening, self, sbx_reach_get_cwd (self->reach), opening->settings.fresh_home,
-                     error) &&
+  return choose_limits (opening, self, cancellable, error) &&
+         make_toolchain (self, choose (self->settings->toolchain, opening->settings.toolchain),
+                         cancellable, error) &&
+         make_state (opening, self, sbx_reach_get_cwd (self->reach),
+                     choose (self->settings->fresh_home, opening->settings.fresh_home), error) &&
          make_plan (opening, self, opening->own_path, cancellable, error) &&
+         arm (opening, self, error) &&
          choose_cwd (opening, self, error);
-}
-
-static gboolean
-choose (SbxBwrapChoice choice,
-        gboolean       otherwise)
-{
-  return choice == SBX_BWRAP_CHOICE_UNSET ? otherwise : choice == SBX_BWRAP_CHOICE_YES;
 }
 
 static gboolean
@@ -212,7 +280,9 @@ prepare_profile (const SbxBwrapOpening  *opening,
                                                                        : opening->workspace, cwd);
 
   return sbx_reach_validate (self->reach, error) &&
+         choose_limits (opening, self, cancellable, error) &&
          make_plan (opening, self, worktree, cancellable, error) &&
+         arm (opening, self, error) &&
          choose_cwd (opening, self, error);
 }
 
@@ -223,19 +293,21 @@ _sbx_bwrap_prepare (const SbxBwrapOpening  *opening,
                     GError                **error)
 {
   g_autofree char *home = _sbx_bwrap_dup_home ();
+  GError *reason = NULL;
 
   prepared->kept = _sbx_bwrap_kept_list_new ();
+  prepared->problems = g_ptr_array_new_with_free_func (g_free);
 
   /* What it is done for may be the sweep. */
-  if (!opening->chore)
+  if (!opening->chore && !opening->explain)
     _sbx_bwrap_sweep_once (&opening->settings, prepared->kept, cancellable);
 
   prepared->init = _sbx_bwrap_find_init_program (error);
   if (prepared->init == NULL)
     return FALSE;
 
-  prepared->found = _sbx_bwrap_probe_find (opening->settings.program, home, NULL, error);
-  if (prepared->found == NULL)
+  prepared->found = _sbx_bwrap_probe_find (opening->settings.program, home, NULL, &reason);
+  if (prepared->found == NULL && !put_up_with (opening, prepared, reason, error))
     return FALSE;
 
   if (opening->reach != NULL ? prepare_reach (opening, prepared, cancellable, error)

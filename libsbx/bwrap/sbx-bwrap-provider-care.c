@@ -8,6 +8,7 @@
 
 #include "bwrap/sbx-bwrap-init-program-private.h"
 #include "bwrap/sbx-bwrap-probe-private.h"
+#include "bwrap/sbx-bwrap-quarantine-private.h"
 #include "bwrap/sbx-bwrap-sweep-private.h"
 #include "bwrap/sbx-bwrap-worktree-private.h"
 #include "bwrap/sbx-finding-private.h"
@@ -196,11 +197,14 @@ clean_in_thread (GTask        *task,
   g_autoptr(GStrvBuilder) removed = g_strv_builder_new ();
   g_auto(GStrv) sessions = NULL;
   g_auto(GStrv) homes = NULL;
+  g_auto(GStrv) expired = NULL;
   g_autoptr(GError) error = NULL;
 
   sessions = _sbx_bwrap_sweep (&clean->settings, clean->kept, cancellable, &error);
   if (sessions != NULL && clean->caches)
     homes = _sbx_bwrap_sweep_homes (clean->settings.data_path, cancellable, &error);
+  if (homes != NULL)
+    expired = _sbx_bwrap_quarantine_expire (clean->settings.data_path, cancellable, &error);
 
   if (error != NULL)
     {
@@ -211,6 +215,8 @@ clean_in_thread (GTask        *task,
   g_strv_builder_addv (removed, (const char **) sessions);
   if (homes != NULL)
     g_strv_builder_addv (removed, (const char **) homes);
+  if (expired != NULL)
+    g_strv_builder_addv (removed, (const char **) expired);
 
   g_task_return_pointer (task, g_strv_builder_end (removed), (GDestroyNotify) g_strfreev);
 }
@@ -237,7 +243,8 @@ cleaned_cb (GObject      *object,
 /**
  * sbx_bwrap_provider_clean_async:
  * @self: a provider
- * @caches: whether the homes that are kept for projects go as well
+ * @caches: whether the homes that are kept for projects go as well, and what was put aside more
+ *   than 30 days ago
  * @cancellable: (nullable): a cancellable
  * @callback: (scope async) (closure user_data): called when all is removed
  * @user_data: data for @callback
@@ -310,7 +317,8 @@ sbx_bwrap_provider_clean_finish (SbxBwrapProvider  *self,
 /**
  * sbx_bwrap_provider_clean:
  * @self: a provider
- * @caches: whether the homes that are kept for projects go as well
+ * @caches: whether the homes that are kept for projects go as well, and what was put aside more
+ *   than 30 days ago
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [struct@GLib.Error]
  *

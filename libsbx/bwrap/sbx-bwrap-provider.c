@@ -8,6 +8,7 @@
 
 #include "bwrap/sbx-bwrap-group-private.h"
 #include "bwrap/sbx-bwrap-open-private.h"
+#include "bwrap/sbx-bwrap-reach-settings-private.h"
 #include "bwrap/sbx-bwrap-session-private.h"
 #include "bwrap/sbx-bwrap-user-dirs-private.h"
 #include "bwrap/sbx-bwrap-worktree-private.h"
@@ -72,6 +73,7 @@ static GParamSpec *properties[N_PROPS];
 enum
 {
   WORKTREE_KEPT,
+  MESSAGE,
   N_SIGNALS
 };
 
@@ -119,12 +121,23 @@ sbx_bwrap_provider_get_capabilities (SbxProvider *provider)
   return SBX_BWRAP_SESSION_CAPABILITIES;
 }
 
+static char *
+sbx_bwrap_provider_check_settings (SbxProvider  *provider,
+                                   const char   *settings,
+                                   GError      **error)
+{
+  g_autoptr(SbxBwrapReachSettings) parsed = _sbx_bwrap_reach_settings_parse (settings, error);
+
+  return parsed != NULL ? _sbx_bwrap_reach_settings_to_text (parsed) : NULL;
+}
+
 static void
 sbx_bwrap_provider_iface_init (SbxProviderInterface *iface)
 {
   iface->handle_open = sbx_bwrap_provider_handle_open;
   iface->handle_cleanup_group = sbx_bwrap_provider_handle_cleanup_group;
   iface->get_capabilities = sbx_bwrap_provider_get_capabilities;
+  iface->check_settings = sbx_bwrap_provider_check_settings;
 }
 
 static void
@@ -230,6 +243,21 @@ install_signals (GObjectClass *object_class)
     g_signal_new ("worktree-kept", G_TYPE_FROM_CLASS (object_class), G_SIGNAL_RUN_LAST,
                   0, NULL, NULL, NULL, G_TYPE_NONE, 3,
                   G_TYPE_STRING, G_TYPE_STRING, G_TYPE_STRING);
+
+  /**
+   * SbxBwrapProvider::message:
+   * @self: the provider
+   * @message: what happened, for people
+   *
+   * Emitted for what [signal@Session::message] would have told, when there is no session to tell it
+   * any more: it was dropped without being closed, or its program was killed and this one cleans up
+   * after it.
+   *
+   * Since: 1.0
+   */
+  signals[MESSAGE] =
+    g_signal_new ("message", G_TYPE_FROM_CLASS (object_class), G_SIGNAL_RUN_LAST,
+                  0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
 }
 
 static void
@@ -310,7 +338,10 @@ _sbx_bwrap_provider_tell (GObject   *provider,
     {
       const SbxBwrapKept *one = g_ptr_array_index (list, i);
 
-      g_signal_emit (provider, signals[WORKTREE_KEPT], 0, one->path, one->branch, one->message);
+      if (one->path != NULL)
+        g_signal_emit (provider, signals[WORKTREE_KEPT], 0, one->path, one->branch, one->message);
+      else
+        g_signal_emit (provider, signals[MESSAGE], 0, one->message);
     }
 }
 

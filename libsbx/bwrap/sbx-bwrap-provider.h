@@ -8,6 +8,7 @@
 #error "Only <sbx.h> can be included directly."
 #endif
 
+#include "core/sbx-plan.h"
 #include "core/sbx-provider.h"
 
 G_BEGIN_DECLS
@@ -50,6 +51,21 @@ GListModel       *sbx_bwrap_provider_diagnose_finish (SbxBwrapProvider     *self
                                                       GError              **error);
 SBX_AVAILABLE_IN_1_0
 GListModel       *sbx_bwrap_provider_diagnose        (SbxBwrapProvider     *self,
+                                                      GCancellable         *cancellable,
+                                                      GError              **error);
+SBX_AVAILABLE_IN_1_0
+void              sbx_bwrap_provider_explain_async   (SbxBwrapProvider     *self,
+                                                      SbxReach             *reach,
+                                                      GCancellable         *cancellable,
+                                                      GAsyncReadyCallback   callback,
+                                                      gpointer              user_data);
+SBX_AVAILABLE_IN_1_0
+SbxPlan          *sbx_bwrap_provider_explain_finish  (SbxBwrapProvider     *self,
+                                                      GAsyncResult         *result,
+                                                      GError              **error);
+SBX_AVAILABLE_IN_1_0
+SbxPlan          *sbx_bwrap_provider_explain         (SbxBwrapProvider     *self,
+                                                      SbxReach             *reach,
                                                       GCancellable         *cancellable,
                                                       GError              **error);
 SBX_AVAILABLE_IN_1_0

@@ -7,6 +7,7 @@
 #include <gio/gio.h>
 
 #include "bwrap/sbx-bwrap-arguments-private.h"
+#include "bwrap/sbx-bwrap-limits-private.h"
 #include "bwrap/sbx-bwrap-open-private.h"
 #include "bwrap/sbx-bwrap-state-private.h"
 #include "bwrap/sbx-init-channel-private.h"
@@ -29,7 +30,12 @@ G_DECLARE_FINAL_TYPE (SbxBwrapSandbox, _sbx_bwrap_sandbox, SBX, BWRAP_SANDBOX, G
 SbxBwrapSandbox *_sbx_bwrap_sandbox_new          (SbxBwrapState          *state,
                                                   const SbxBwrapSettings *settings);
 
-/* Starts bwrap and waits until process 1 has seen all mounts of @plan. */
+/* Before it is started: what it is held to. They are shared, and what is in force once it has
+ * started. */
+void             _sbx_bwrap_sandbox_set_limits   (SbxBwrapSandbox        *self,
+                                                  SbxBwrapLimits         *limits);
+
+/* Starts bwrap, waits until process 1 has seen all mounts of @plan, and sees to the limits. */
 void             _sbx_bwrap_sandbox_start_async  (SbxBwrapSandbox        *self,
                                                   SbxBwrapPlan           *plan,
                                                   const SbxBwrapProgram  *program,
@@ -45,6 +51,10 @@ gboolean         _sbx_bwrap_sandbox_was_started  (SbxBwrapSandbox        *self);
 
 SbxInitChannel  *_sbx_bwrap_sandbox_get_channel  (SbxBwrapSandbox        *self);
 const char      *_sbx_bwrap_sandbox_get_id       (SbxBwrapSandbox        *self);
+
+/* What looks after protected names that are not there, or %NULL. */
+struct _SbxBwrapQuarantine *
+                 _sbx_bwrap_sandbox_get_quarantine (SbxBwrapSandbox      *self);
 
 /* After it was closed: the worktrees that stay; or %NULL. */
 GPtrArray       *_sbx_bwrap_sandbox_steal_kept   (SbxBwrapSandbox        *self);

@@ -6,7 +6,10 @@
 
 #include "bwrap/sbx-bwrap-sandbox-private.h"
 
+#include "bwrap/sbx-bwrap-mounter-private.h"
+#include "bwrap/sbx-bwrap-quarantine-private.h"
 #include "bwrap/sbx-bwrap-record-private.h"
+#include "bwrap/sbx-bwrap-scope-private.h"
 #include "bwrap/sbx-bwrap-sweep-private.h"
 #include "bwrap/sbx-bwrap-worktree-private.h"
 #include "bwrap/sbx-seccomp-private.h"
@@ -36,6 +39,9 @@
 /* How long a sandbox may take to come up on a machine that is busy. */
 #define START_LIMIT_MS 30000
 
+/* The same for what bwrap leaves to be mounted. */
+#define LATE_LIMIT_MS 10000
+
 struct _SbxBwrapSandbox
 {
   GObject         parent_instance;
@@ -47,8 +53,10 @@ struct _SbxBwrapSandbox
   GSubprocess    *bwrap;
   SbxStderrTail  *tail;
   guint64         control_inode;   /* of the socket that process 1 has */
+  SbxBwrapLimits *limits;          /* (nullable) */
   guint           started : 1;
   guint           closing : 1;
+  guint           scope   : 1;     /* systemd was asked for one */
 };
 
 G_DEFINE_FINAL_TYPE (SbxBwrapSandbox, _sbx_bwrap_sandbox, G_TYPE_OBJECT)
@@ -63,6 +71,7 @@ _sbx_bwrap_sandbox_finalize (GObject *object)
   g_clear_pointer (&self->tail, _sbx_stderr_tail_free);
   g_clear_pointer (&self->state, _sbx_bwrap_state_free);
   g_clear_pointer (&self->kept, g_ptr_array_unref);
+  g_clear_pointer (&self->limits, _sbx_bwrap_limits_unref);
   g_clear_pointer (&self->settings.program, g_free);
   g_clear_pointer (&self->settings.data_path, g_free);
 
@@ -94,6 +103,13 @@ _sbx_bwrap_sandbox_new (SbxBwrapState          *state,
   return self;
 }
 
+void
+_sbx_bwrap_sandbox_set_limits (SbxBwrapSandbox *self,
+                               SbxBwrapLimits  *limits)
+{
+  self->limits = _sbx_bwrap_limits_ref (limits);
+}
+
 gboolean
 _sbx_bwrap_sandbox_was_started (SbxBwrapSandbox *self)
 {
@@ -110,6 +126,12 @@ const char *
 _sbx_bwrap_sandbox_get_id (SbxBwrapSandbox *self)
 {
   return self->state->id;
+}
+
+SbxBwrapQuarantine *
+_sbx_bwrap_sandbox_get_quarantine (SbxBwrapSandbox *self)
+{
+  return self->state->quarantine;
 }
 
 GPtrArray *
@@ -160,6 +182,39 @@ list_expectations (SbxBwrapPlan *plan)
     }
 
   return expectations;
+}
+
+static void
+clear_late_mount (gpointer data)
+{
+  _sbx_late_mount_clear (data);
+}
+
+/* What is mounted when bwrap is through. */
+static GArray *
+list_late (SbxBwrapPlan *plan)
+{
+  GArray *late = g_array_new (FALSE, FALSE, sizeof (SbxLateMount));
+
+  g_array_set_clear_func (late, clear_late_mount);
+  for (guint i = 0; i < plan->mounts->len; i++)
+    {
+      const SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, i);
+      SbxLateMount entry = { .device = mount->device, .inode = mount->inode };
+
+      if (!mount->late)
+        continue;
+
+      if (mount->kind == SBX_BWRAP_MOUNT_MASK)
+        entry.kind = SBX_LATE_MOUNT_MASK;
+      else
+        entry.kind = mount->kind == SBX_BWRAP_MOUNT_BIND ? SBX_LATE_MOUNT_PIN
+                                                         : SBX_LATE_MOUNT_READ_ONLY;
+      entry.path = g_strdup (mount->destination);
+      g_array_append_val (late, entry);
+    }
+
+  return late;
 }
 
 static void
@@ -269,6 +324,36 @@ return_failure (SbxBwrapSandbox *self,
     g_task_return_error (task, g_steal_pointer (&start->setup_error));
 }
 
+static void
+limited_cb (GObject      *object,
+            GAsyncResult *result,
+            gpointer      user_data)
+{
+  g_autoptr(GTask) task = G_TASK (user_data);
+  GError *error = NULL;
+
+  if (_sbx_bwrap_limits_hold_finish (result, &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_error (task, error);
+}
+
+/* Nothing has been started inside yet. */
+static void
+hold_to_limits (SbxBwrapSandbox *self,
+                GTask           *task)
+{
+  if (self->limits == NULL)
+    {
+      g_task_return_boolean (task, TRUE);
+      return;
+    }
+
+  self->scope = _sbx_bwrap_limits_need_scope (self->limits);
+  _sbx_bwrap_limits_hold_async (self->limits, self->channel, self->state->id,
+                                g_task_get_cancellable (task), limited_cb, g_object_ref (task));
+}
+
 /* Goes on when both are through. */
 static void
 continue_start (GTask *task)
@@ -297,7 +382,7 @@ continue_start (GTask *task)
   /* An open session keeps as few descriptors as it can. */
   _sbx_clear_fd (&self->state->dir_fd);
 
-  g_task_return_boolean (task, TRUE);
+  hold_to_limits (self, task);
 }
 
 static void
@@ -465,6 +550,46 @@ open_control (SbxBwrapSandbox  *self,
   return TRUE;
 }
 
+static void
+late_mounted_cb (GObject      *object,
+                 GAsyncResult *result,
+                 gpointer      user_data)
+{
+  g_autoptr(GTask) task = G_TASK (user_data);
+  SbxBwrapSandbox *self = g_task_get_source_object (task);
+  const Start *start = g_task_get_task_data (task);
+  g_autoptr(GError) error = NULL;
+
+  if (_sbx_bwrap_mounter_run_finish (result, &error))
+    _sbx_init_channel_go (self->channel);
+  else if (!start->set_up)
+    _sbx_init_channel_give_up (self->channel, error);
+}
+
+/* Process 1 is there, so bwrap is through, and what it left can be mounted. */
+static void
+held_cb (SbxInitChannel *channel,
+         gpointer        user_data)
+{
+  GTask *task = user_data;
+  const Start *start = g_task_get_task_data (task);
+  g_autoptr(GArray) late = list_late (start->plan);
+
+  _sbx_bwrap_mounter_run_async (_sbx_init_channel_get_pidfd (channel), (gconstpointer) late->data,
+                                late->len, LATE_LIMIT_MS, start->inner, late_mounted_cb,
+                                g_object_ref (task));
+}
+
+static gboolean
+has_late (SbxBwrapPlan *plan)
+{
+  for (guint i = 0; i < plan->mounts->len; i++)
+    if (((const SbxBwrapMount *) g_ptr_array_index (plan->mounts, i))->late)
+      return TRUE;
+
+  return FALSE;
+}
+
 void
 _sbx_bwrap_sandbox_start_async (SbxBwrapSandbox       *self,
                                 SbxBwrapPlan          *plan,
@@ -496,6 +621,8 @@ _sbx_bwrap_sandbox_start_async (SbxBwrapSandbox       *self,
     }
 
   watch_start (task, start);
+  if (has_late (plan))
+    _sbx_init_channel_hold (self->channel, held_cb, task);
   expectations = list_expectations (plan);
   _sbx_init_channel_setup_async (self->channel,
                                  (gconstpointer) expectations->data,
@@ -534,6 +661,22 @@ settle_worktree (SbxBwrapSandbox  *self,
   return FALSE;
 }
 
+/* What cannot be put aside now stays noted, for whoever sweeps. */
+static gboolean
+finish_quarantine (SbxBwrapSandbox  *self,
+                   GError          **error)
+{
+  if (self->state->quarantine == NULL ||
+      _sbx_bwrap_quarantine_finish (self->state->quarantine, error))
+    return TRUE;
+
+  settle_worktree (self, NULL);
+  _sbx_bwrap_sweep_again (self->state->data_path);
+  _sbx_bwrap_state_undo (self->state, NULL);
+
+  return FALSE;
+}
+
 /* In a worker thread: only the disk is left, and what never came so far as to say who it is. */
 static void
 remove_state (GTask        *task,
@@ -547,7 +690,8 @@ remove_state (GTask        *task,
   if (!self->started && self->control_inode != 0)
     _sbx_socket_kill_holders (self->control_inode, CONTROL_FD);
 
-  if (settle_worktree (self, &error) && _sbx_bwrap_state_remove (self->state, NULL, &error))
+  if (finish_quarantine (self, &error) && settle_worktree (self, &error) &&
+      _sbx_bwrap_state_remove (self->state, NULL, &error))
     g_task_return_boolean (task, TRUE);
   else
     {
@@ -581,6 +725,28 @@ begin_removal (GTask *task)
 }
 
 static void
+scope_stopped_cb (GObject      *object,
+                  GAsyncResult *result,
+                  gpointer      user_data)
+{
+  g_autoptr(GTask) task = G_TASK (user_data);
+
+  begin_removal (task);
+}
+
+/* A scope goes when nothing is in it any more, unless it never came to hold anything. */
+static void
+begin_scope_removal (GTask *task)
+{
+  SbxBwrapSandbox *self = g_task_get_source_object (task);
+
+  if (self->scope)
+    _sbx_bwrap_scope_stop_async (self->state->id, scope_stopped_cb, g_object_ref (task));
+  else
+    begin_removal (task);
+}
+
+static void
 bwrap_gone_cb (GObject      *object,
                GAsyncResult *result,
                gpointer      user_data)
@@ -592,7 +758,7 @@ bwrap_gone_cb (GObject      *object,
   if (grace != NULL)
     g_source_destroy (grace);
 
-  begin_removal (task);
+  begin_scope_removal (task);
 }
 
 static gboolean
@@ -640,6 +806,8 @@ _sbx_bwrap_sandbox_close_async (SbxBwrapSandbox     *self,
   g_task_set_source_tag (task, _sbx_bwrap_sandbox_close_async);
   g_assert (!self->closing);
   self->closing = TRUE;
+  if (self->state->quarantine != NULL)
+    _sbx_bwrap_quarantine_disarm (self->state->quarantine);
 
   if (self->channel != NULL)
     _sbx_init_channel_close_async (self->channel, CLOSE_GRACE_MS, cancellable,

@@ -6,6 +6,7 @@
 
 #include "bwrap/sbx-bwrap-session-private.h"
 
+#include "bwrap/sbx-bwrap-quarantine-private.h"
 #include "bwrap/sbx-bwrap-toolchain-private.h"
 #include "bwrap/sbx-bwrap-user-dirs-private.h"
 #include "core/sbx-command.h"
@@ -26,11 +27,12 @@
 /* One command that process 1 runs. */
 typedef struct
 {
-  SbxExecInvocation *invocation;
-  SbxInitChannel    *channel;
-  GSource           *cancelled;
-  gulong             kill_handler;
-  guint64            id;
+  SbxExecInvocation  *invocation;
+  SbxInitChannel     *channel;
+  SbxBwrapQuarantine *quarantine;      /* (nullable) */
+  GSource            *cancelled;
+  gulong              kill_handler;
+  guint64             id;
 } Exec;
 
 static void
@@ -45,6 +47,7 @@ exec_free (gpointer data)
   g_clear_signal_handler (&exec->kill_handler, exec->invocation);
   g_clear_object (&exec->invocation);
   g_clear_object (&exec->channel);
+  g_clear_pointer (&exec->quarantine, _sbx_bwrap_quarantine_unref);
   g_free (exec);
 }
 
@@ -181,13 +184,10 @@ return_not_started (SbxExecInvocation *invocation,
 }
 
 static void
-ended_cb (const SbxInitEnd *end,
-          const GError     *error,
-          gpointer          user_data)
+answer (SbxExecInvocation *invocation,
+        const SbxInitEnd  *end,
+        const GError      *error)
 {
-  Exec *exec = user_data;
-  g_autoptr(SbxExecInvocation) invocation = g_object_ref (exec->invocation);
-
   if (sbx_invocation_is_answered (SBX_INVOCATION (invocation)))
     return;
 
@@ -225,6 +225,51 @@ ended_cb (const SbxInitEnd *end,
                                          "inside the sandbox; all that it watched was ended"));
       break;
     }
+}
+
+/* A command that has ended, and may have left what has to be put aside before anybody hears. */
+typedef struct
+{
+  SbxBwrapQuarantine *quarantine;
+  SbxExecInvocation  *invocation;
+  SbxInitEnd          end;
+} Ended;
+
+static void
+settled_cb (GObject      *object,
+            GAsyncResult *result,
+            gpointer      user_data)
+{
+  Ended *ended = user_data;
+
+  _sbx_bwrap_quarantine_tell (ended->quarantine);
+  answer (ended->invocation, &ended->end, NULL);
+  _sbx_bwrap_quarantine_unref (ended->quarantine);
+  g_object_unref (ended->invocation);
+  g_free (ended);
+}
+
+static void
+ended_cb (const SbxInitEnd *end,
+          const GError     *error,
+          gpointer          user_data)
+{
+  Exec *exec = user_data;
+  g_autoptr(SbxExecInvocation) invocation = g_object_ref (exec->invocation);
+  Ended *ended;
+
+  if (exec->quarantine == NULL || error != NULL)
+    {
+      answer (invocation, end, error);
+      return;
+    }
+
+  ended = g_new0 (Ended, 1);
+  ended->quarantine = _sbx_bwrap_quarantine_ref (exec->quarantine);
+  ended->invocation = g_object_ref (invocation);
+  ended->end = *end;
+  if (_sbx_bwrap_quarantine_settle (exec->quarantine, settled_cb, ended))
+    settled_cb (NULL, NULL, ended);
 }
 
 /* The three descriptors that a command gets are made for it: nothing that the caller had open ever
@@ -290,6 +335,11 @@ request_exec (SbxBwrapSession    *self,
     }
 
   watch (exec, SBX_SESSION (self));
+  if (_sbx_bwrap_session_get_quarantine (self) != NULL)
+    {
+      exec->quarantine = _sbx_bwrap_quarantine_ref (_sbx_bwrap_session_get_quarantine (self));
+      _sbx_bwrap_quarantine_begin (exec->quarantine);
+    }
 
   return TRUE;
 }

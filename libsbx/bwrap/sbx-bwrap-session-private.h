@@ -38,6 +38,8 @@ void                _sbx_bwrap_session_close_when_lost (SbxBwrapSession     *sel
 
 /* For the files of the class. */
 SbxInitChannel     *_sbx_bwrap_session_get_channel     (SbxBwrapSession     *self);
+struct _SbxBwrapQuarantine *
+                    _sbx_bwrap_session_get_quarantine  (SbxBwrapSession     *self);
 const char * const *_sbx_bwrap_session_get_environment (SbxBwrapSession     *self);
 void                _sbx_bwrap_session_init_exec       (SbxSessionClass     *klass);
 void                _sbx_bwrap_session_init_files      (SbxSessionClass     *klass);

@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-session-private.h"
 
 #include "bwrap/sbx-bwrap-open-private.h"
+#include "bwrap/sbx-bwrap-quarantine-private.h"
 #include "core/sbx-error.h"
 #include "core/sbx-file-invocations.h"
 #include "core/sbx-session-private.h"
@@ -51,6 +52,8 @@ closed_cb (GObject      *object,
 
   _sbx_bwrap_sandbox_close_finish (sandbox, result, &self->close_error);
   self->ended = TRUE;
+  if (_sbx_bwrap_sandbox_get_quarantine (sandbox) != NULL)
+    _sbx_bwrap_quarantine_tell (_sbx_bwrap_sandbox_get_quarantine (sandbox));
   _sbx_bwrap_provider_tell (self->provider, _sbx_bwrap_sandbox_steal_kept (sandbox));
   answer (self);
 }
@@ -103,6 +106,9 @@ dropped_cb (GObject      *object,
 
   _sbx_bwrap_sandbox_close_finish (sandbox, result, NULL);
   _sbx_bwrap_provider_tell (provider, _sbx_bwrap_sandbox_steal_kept (sandbox));
+  if (_sbx_bwrap_sandbox_get_quarantine (sandbox) != NULL)
+    _sbx_bwrap_provider_tell (provider, _sbx_bwrap_quarantine_steal_kept
+                                          (_sbx_bwrap_sandbox_get_quarantine (sandbox)));
 }
 
 typedef struct
@@ -223,6 +229,10 @@ _sbx_bwrap_session_new (SbxBwrapSandbox    *sandbox,
   self->environment = g_strdupv ((GStrv) environment);
   g_signal_connect_object (_sbx_bwrap_sandbox_get_channel (sandbox), "lost",
                            G_CALLBACK (lost_cb), self, 0);
+  if (_sbx_bwrap_session_get_quarantine (self) != NULL)
+    _sbx_bwrap_quarantine_listen (_sbx_bwrap_session_get_quarantine (self),
+                                  _sbx_session_get_context (SBX_SESSION (self)),
+                                  SBX_SESSION (self));
 
   return SBX_SESSION (self);
 }
@@ -244,6 +254,12 @@ SbxInitChannel *
 _sbx_bwrap_session_get_channel (SbxBwrapSession *self)
 {
   return _sbx_bwrap_sandbox_get_channel (self->sandbox);
+}
+
+SbxBwrapQuarantine *
+_sbx_bwrap_session_get_quarantine (SbxBwrapSession *self)
+{
+  return _sbx_bwrap_sandbox_get_quarantine (self->sandbox);
 }
 
 const char * const *

@@ -43,6 +43,7 @@ typedef struct
   int   sessions_fd;    /* the directory that holds all sessions */
   int   dir_fd;
   int   lock_fd;
+  struct _SbxBwrapQuarantine *quarantine;   /* (nullable) */
   GArray *holds;        /* (element-type int) locks on the directories of the placeholders */
   guint noted : 1;          /* there is a note to undo */
   guint has_worktree : 1;

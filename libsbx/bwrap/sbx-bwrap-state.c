@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-state-private.h"
 
 #include "bwrap/sbx-bwrap-note-private.h"
+#include "bwrap/sbx-bwrap-quarantine-private.h"
 #include "bwrap/sbx-bwrap-sweep-private.h"
 #include "core/sbx-error.h"
 #include "core/sbx-text-private.h"
@@ -401,6 +402,10 @@ _sbx_bwrap_state_free (SbxBwrapState *self)
   if (self->lock_fd >= 0)
     _sbx_lock_release (g_steal_fd (&self->lock_fd));
 
+  if (self->quarantine != NULL)
+    _sbx_bwrap_quarantine_disarm (self->quarantine);
+
+  g_clear_pointer (&self->quarantine, _sbx_bwrap_quarantine_unref);
   g_clear_pointer (&self->holds, g_array_unref);
   _sbx_clear_fd (&self->dir_fd);
   _sbx_clear_fd (&self->sessions_fd);

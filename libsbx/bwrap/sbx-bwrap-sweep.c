@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-sweep-private.h"
 
 #include "bwrap/sbx-bwrap-note-private.h"
+#include "bwrap/sbx-bwrap-quarantine-private.h"
 #include "bwrap/sbx-bwrap-state-private.h"
 #include "bwrap/sbx-bwrap-worktree-private.h"
 #include "core/sbx-error.h"
@@ -107,6 +108,7 @@ _sbx_bwrap_sweep_one (int                      sessions_fd,
   alive = _sbx_bwrap_state_is_alive (dir_fd);
   done = !alive &&
          _sbx_bwrap_note_undo (sessions_fd, id, &local_error) &&
+         _sbx_bwrap_quarantine_sweep (sessions_fd, settings->data_path, id, kept, &local_error) &&
          _sbx_bwrap_worktree_settle (sessions_fd, settings, id, kept, cancellable, &local_error) &&
          _sbx_bwrap_state_delete (sessions_fd, id, cancellable, &local_error);
   _sbx_lock_release (lock);

@@ -17,16 +17,19 @@ G_BEGIN_DECLS
  * and whoever removes that directory settles the worktree first.
  */
 
-/* One that stays, because it has work in it. */
+/* One that stays, because it has work in it; or, without a path, something else to be told of a
+ * session that is gone. */
 typedef struct
 {
-  char *path;
-  char *branch;
+  char *path;      /* (nullable) */
+  char *branch;    /* (nullable) */
   char *message;   /* for a person, with commands */
 } SbxBwrapKept;
 
 void       _sbx_bwrap_kept_free       (SbxBwrapKept            *self);
 GPtrArray *_sbx_bwrap_kept_list_new   (void);
+void       _sbx_bwrap_kept_add_message (GPtrArray              *kept,
+                                       const char              *message);
 
 /* Makes one for the session of @state, and stores where it is and where in it commands start.
  * Nothing of the repository runs outside of a sandbox. Blocks for as long as a checkout takes. */

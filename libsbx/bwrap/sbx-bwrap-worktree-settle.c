@@ -40,6 +40,16 @@ _sbx_bwrap_kept_list_new (void)
   return g_ptr_array_new_with_free_func ((GDestroyNotify) _sbx_bwrap_kept_free);
 }
 
+void
+_sbx_bwrap_kept_add_message (GPtrArray  *kept,
+                             const char *message)
+{
+  SbxBwrapKept *one = g_new0 (SbxBwrapKept, 1);
+
+  one->message = g_strdup (message);
+  g_ptr_array_add (kept, one);
+}
+
 /* -1: it is gone, or another one is in its place. */
 static int
 open_common (const SbxBwrapWorktreeNote *note)

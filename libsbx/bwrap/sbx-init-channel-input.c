@@ -72,7 +72,7 @@ _sbx_init_channel_send_setup (SbxInitChannel  *self,
   if (paths < 0)
     return FALSE;
 
-  message.max_descriptors = max_descriptors_inside ();
+  message.value = max_descriptors_inside ();
   _sbx_init_channel_send (self, &message, (int[]) { host, paths }, 2);
   return TRUE;
 }
@@ -82,8 +82,6 @@ handle_hello (SbxInitChannel   *self,
               SbxInitReceived  *received,
               GError          **error)
 {
-  const SbxInitMessage message = _sbx_init_channel_message (SBX_INIT_GO, 0);
-
   if (self->pid != 0 || received->pid <= 0)
     {
       g_set_error_literal (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
@@ -98,7 +96,10 @@ handle_hello (SbxInitChannel   *self,
                                      : (int) syscall (SYS_pidfd_open, self->pid, 0);
   if (self->pidfd >= 0)
     {
-      _sbx_init_channel_send (self, &message, NULL, 0);
+      if (self->held != NULL)
+        self->held (self, self->held_data);
+      else
+        _sbx_init_channel_go (self);
       return TRUE;
     }
 

@@ -116,6 +116,28 @@ gboolean        _sbx_init_channel_setup_finish (SbxInitChannel            *self,
                                                 GAsyncResult              *result,
                                                 GError                   **error);
 
+/* What is started from now on has the limit @which, one of SBX_INIT_LIMIT_…, at @value. */
+void            _sbx_init_channel_limit        (SbxInitChannel            *self,
+                                                guint32                    which,
+                                                guint64                    value);
+
+/* Has process 1 wait before it looks at its mounts, so that more can be made: @held runs from a
+ * source when it does, and _sbx_init_channel_go() lets it go on, _sbx_init_channel_give_up() does
+ * not. To be called before the setup. */
+typedef void (*SbxInitChannelHeld) (SbxInitChannel *self,
+                                    gpointer        user_data);
+
+void            _sbx_init_channel_hold         (SbxInitChannel            *self,
+                                                SbxInitChannelHeld         held,
+                                                gpointer                   user_data);
+void            _sbx_init_channel_go           (SbxInitChannel            *self);
+/* Loses the sandbox for @error, from a source of the context. */
+void            _sbx_init_channel_give_up      (SbxInitChannel            *self,
+                                                const GError              *error);
+/* Borrowed; -1 before process 1 said hello. */
+int             _sbx_init_channel_get_pidfd    (SbxInitChannel            *self);
+pid_t           _sbx_init_channel_get_pid      (SbxInitChannel            *self);
+
 /* Returns the id of the exec, or 0 with @error set when it could not even be asked for. The
  * request's descriptors stay the caller's, who closes them after this. */
 guint64         _sbx_init_channel_exec         (SbxInitChannel            *self,

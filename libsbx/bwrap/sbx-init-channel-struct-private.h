@@ -38,6 +38,8 @@ struct _SbxInitChannel
   SbxInitExpectation  *expectations;
   gsize                n_expectations;
   gsize                n_checked;
+  SbxInitChannelHeld   held;           /* (nullable) */
+  gpointer             held_data;
 
   GHashTable          *execs;          /* id => owned SbxInitExec */
   guint64              last_id;

@@ -523,6 +523,18 @@ _sbx_init_channel_exec (SbxInitChannel            *self,
   return id;
 }
 
+void
+_sbx_init_channel_limit (SbxInitChannel *self,
+                         guint32         which,
+                         guint64         value)
+{
+  SbxInitMessage message = _sbx_init_channel_message (SBX_INIT_LIMIT, 0);
+
+  message.verb = which;
+  message.value = value;
+  _sbx_init_channel_send (self, &message, NULL, 0);
+}
+
 static gboolean
 is_running (SbxInitChannel *self,
             guint64         id)

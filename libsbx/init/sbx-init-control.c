@@ -68,7 +68,7 @@ sort_descriptors (const SbxInitMessage *message,
   size_t n = 1;
 
   if (message->verb >= SBX_INIT_N_VERBS || (message->flags & ~SBX_INIT_EXEC_FLAGS) != 0 ||
-      message->head.id == 0 || message->reserved != 0)
+      message->head.id == 0 || message->value != 0)
     return _sbx_init_failed (SBX_INIT_AT_REQUEST, EINVAL);
 
   if ((message->flags & SBX_INIT_TERMINAL) != 0 &&
@@ -126,6 +126,10 @@ obey (const SbxInitMessage *message,
 
     case SBX_INIT_RESIZE:
       _sbx_init_execs_resize (message->head.id, message->rows, message->columns);
+      break;
+
+    case SBX_INIT_LIMIT:
+      _sbx_init_limits_note (message->verb, message->value);
       break;
 
     case SBX_INIT_CLOSE:

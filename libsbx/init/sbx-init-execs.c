@@ -121,6 +121,18 @@ find_supervisor (pid_t pid)
   return NULL;
 }
 
+/* How many supervisors there are. */
+size_t
+_sbx_init_execs_count (void)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < n_used; i++)
+    n += execs[i].state == RUNNING || execs[i].state == ENDING;
+
+  return n;
+}
+
 bool
 _sbx_init_execs_is_child (pid_t pid)
 {

@@ -73,12 +73,17 @@ typedef struct
 } SbxInitFailure;
 
 extern SbxInitSlot *_sbx_init_slots;          /* SBX_INIT_MAX_EXECS of them */
-extern struct rlimit _sbx_init_max_files;     /* of the main processes */
-extern bool _sbx_init_can_limit_core;
 
 /* sbx-init-setup.c */
 void            _sbx_init_prepare          (void);
 void            _sbx_init_set_up           (void);
+
+/* sbx-init-limits.c */
+void            _sbx_init_limits_prepare   (void);
+bool            _sbx_init_limits_set_up    (uint64_t               max_descriptors);
+void            _sbx_init_limits_note      (uint32_t               which,
+                                            uint64_t               value);
+int             _sbx_init_limits_apply     (void);
 
 /* sbx-init-control.c */
 bool            _sbx_init_control_read     (void);
@@ -95,6 +100,7 @@ void            _sbx_init_execs_end        (uint64_t               id);
 void            _sbx_init_execs_resize     (uint64_t               id,
                                             uint16_t               rows,
                                             uint16_t               columns);
+size_t          _sbx_init_execs_count      (void);
 bool            _sbx_init_execs_is_child   (pid_t                  pid);
 void            _sbx_init_execs_reap       (void);
 void            _sbx_init_execs_woken      (void);

@@ -18,6 +18,7 @@
  *                                      <-    GO: the host holds a pidfd of process 1
  *   MOUNTS, as many as it takes        ->
  *   READY                              ->    or SETUP_FAILED, and the end
+ *                                      <-    LIMIT, for each that there is, before any EXEC
  *                                      <-    EXEC {memfd: request, up to 3 descriptors}
  *   STARTED {the terminal, if asked}   ->    not when the command could not be started
  *   ENDED                              ->    when the whole tree of the exec is gone
@@ -26,7 +27,7 @@
  */
 
 #define SBX_INIT_MAGIC            0x49584253u   /* "SBXI" */
-#define SBX_INIT_VERSION          2
+#define SBX_INIT_VERSION          3
 
 #define SBX_INIT_SOCKET_FD        3
 #define SBX_INIT_ALIVE_FD         4             /* locked while process 1 lives; may be missing */
@@ -47,6 +48,7 @@
 #define SBX_INIT_RESIZE           5
 #define SBX_INIT_CLOSE            6
 #define SBX_INIT_GO               7
+#define SBX_INIT_LIMIT            8
 
 /* Process 1 to host. */
 #define SBX_INIT_HELLO            33
@@ -71,6 +73,14 @@
 #define SBX_INIT_DO_RENAME        10
 #define SBX_INIT_DO_COPY          11
 #define SBX_INIT_N_VERBS          12
+
+/* What everything that is started from then on is limited in; verb of LIMIT. */
+#define SBX_INIT_LIMIT_ADDRESS_SPACE 0          /* bytes, of each process */
+#define SBX_INIT_LIMIT_PROCESSES  1             /* at a time, without process 1 and supervisors */
+#define SBX_INIT_LIMIT_CPU_TIME   2             /* seconds, of each process */
+#define SBX_INIT_LIMIT_FILE_SIZE  3             /* bytes, of each file */
+#define SBX_INIT_LIMIT_OPEN_FILES 4             /* of each process */
+#define SBX_INIT_N_LIMITS         5
 
 #define SBX_INIT_HAS_STDIN        (1u << 0)     /* its descriptor is among those that came */
 #define SBX_INIT_HAS_STDOUT       (1u << 1)
@@ -107,13 +117,12 @@ typedef struct
 typedef struct
 {
   SbxInitHead head;
-  uint32_t    verb;             /* EXEC */
+  uint32_t    verb;             /* EXEC, LIMIT */
   uint32_t    flags;            /* EXEC */
   uint16_t    rows;             /* EXEC with a terminal, RESIZE */
   uint16_t    columns;
   uint32_t    signal_number;    /* SIGNAL */
-  uint32_t    max_descriptors;  /* SETUP: the hard RLIMIT_NOFILE of everything inside */
-  uint32_t    reserved;
+  uint64_t    value;            /* SETUP: the hard RLIMIT_NOFILE of everything inside; LIMIT */
 } SbxInitMessage;
 
 /* Every message of process 1 but MOUNTS. */

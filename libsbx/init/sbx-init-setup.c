@@ -23,7 +23,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define OOM_SCORE_ADJ 500
 #define SEND_TIMEOUT_S 10
 #define SETUP_TIMEOUT_MS 60000
 
@@ -32,8 +31,6 @@
 #endif
 
 SbxInitSlot *_sbx_init_slots;
-struct rlimit _sbx_init_max_files;
-bool _sbx_init_can_limit_core;
 
 /* The host has no use for a sandbox that cannot be set up: tell it why, and end. */
 static _Noreturn void
@@ -48,53 +45,6 @@ fail (uint32_t stage,
 
   send (SBX_INIT_FD_CONTROL, &report, sizeof report, MSG_NOSIGNAL);
   _exit (1);
-}
-
-static void
-write_own (const char *path,
-           const char *text)
-{
-  const int fd = open (path, O_WRONLY | O_CLOEXEC);
-
-  if (fd < 0)
-    return;
-
-  if (write (fd, text, strlen (text)) < 0)
-    { /* The kernel keeps what it had. */ }
-
-  close (fd);
-}
-
-/* When memory runs out a sandbox goes before the desktop does. All of it inherits this. */
-static void
-raise_oom_score (void)
-{
-  char text[32] = "";
-  const int fd = open ("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
-  long score;
-
-  if (fd < 0)
-    return;
-
-  if (read (fd, text, sizeof text - 1) < 0)
-    text[0] = '\0';
-  close (fd);
-
-  score = strtol (text, NULL, 10) + OOM_SCORE_ADJ;
-  snprintf (text, sizeof text, "%ld", score > 1000 ? 1000 : score);
-  write_own ("/proc/self/oom_score_adj", text);
-}
-
-/* A piped core_pattern takes a limit of 0 for no limit at all; only 1 makes the kernel give up. Who
- * started us with a hard limit of 0 cannot be given 1: then a dump has no memory in it. */
-static void
-look_at_core_limit (void)
-{
-  struct rlimit limit;
-
-  _sbx_init_can_limit_core = getrlimit (RLIMIT_CORE, &limit) == 0 && limit.rlim_max >= 1;
-  if (!_sbx_init_can_limit_core && SBX_PROTECTS (T14))
-    write_own ("/proc/self/coredump_filter", "0");
 }
 
 static void
@@ -146,8 +96,7 @@ _sbx_init_prepare (void)
   const struct timeval timeout = { .tv_sec = SEND_TIMEOUT_S };
 
   umask (022);
-  raise_oom_score ();
-  look_at_core_limit ();
+  _sbx_init_limits_prepare ();
 
   /* From here on our files in /proc belong to the real root, and nobody inside can read or trace
    * us; what we fork inherits it, until it executes something. */
@@ -300,21 +249,6 @@ report_mounts (int fd)
   munmap ((void *) data, size);
 }
 
-/* Inside, the hard limit of descriptors is what the host says, if it is not lower already: so that
- * descriptors on their way through sockets inside cannot use up what is the whole user's. */
-static void
-note_descriptor_limit (uint32_t max_descriptors)
-{
-  if (getrlimit (RLIMIT_NOFILE, &_sbx_init_max_files) < 0)
-    fail (SBX_INIT_AT_LIMITS, errno);
-
-  if (SBX_PROTECTS (T7) && _sbx_init_max_files.rlim_max > max_descriptors)
-    _sbx_init_max_files.rlim_max = max_descriptors;
-
-  if (_sbx_init_max_files.rlim_cur > _sbx_init_max_files.rlim_max)
-    _sbx_init_max_files.rlim_cur = _sbx_init_max_files.rlim_max;
-}
-
 /* Nothing is said by us from here until the host has hold of us. It may be killed meanwhile, and a
  * child of it keep the socket open. */
 static void
@@ -354,7 +288,8 @@ _sbx_init_set_up (void)
   fd = receive_setup (&message);
   wait_for_go ();
   report_mounts (fd);
-  note_descriptor_limit (message.max_descriptors);
+  if (!_sbx_init_limits_set_up (message.value))
+    fail (SBX_INIT_AT_LIMITS, errno);
 
   _sbx_init_close_from (SBX_INIT_FD_FIRST_FREE);
 

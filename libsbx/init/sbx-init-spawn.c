@@ -20,17 +20,6 @@
 #define STACK_SIZE (64 * 1024)
 
 static int
-set_limits (void)
-{
-  const struct rlimit core = { 1, 1 };
-
-  if (SBX_PROTECTS (T14) && _sbx_init_can_limit_core && setrlimit (RLIMIT_CORE, &core) < 0)
-    return errno;
-
-  return setrlimit (RLIMIT_NOFILE, &_sbx_init_max_files) < 0 ? errno : 0;
-}
-
-static int
 set_descriptors (const SbxInitSpawn *spawn)
 {
   if (spawn->terminal >= 0 && ioctl (spawn->terminal, TIOCSCTTY, 0) < 0)
@@ -66,7 +55,7 @@ settle (const SbxInitSpawn *spawn)
   if (setsid () < 0)
     return _sbx_init_failed (SBX_INIT_AT_RESOURCES, errno);
 
-  error = set_limits ();
+  error = _sbx_init_limits_apply ();
   if (error != 0)
     return _sbx_init_failed (SBX_INIT_AT_LIMITS, error);
 
@@ -221,6 +210,7 @@ become_worker (SbxInitSpawn *spawn)
   if (failure.stage == SBX_INIT_AT_NONE)
     {
       signal (SIGPIPE, SIG_IGN);
+      signal (SIGXFSZ, SIG_IGN);
       sigemptyset (&none);
       sigprocmask (SIG_SETMASK, &none, NULL);
 

@@ -1,0 +1,19 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "bwrap/sbx-bwrap-limits-private.h"
+#include "bwrap/sbx-bwrap-plan-private.h"
+#include "core/sbx-plan-private.h"
+
+G_BEGIN_DECLS
+
+/* The public form of a plan: the same mounts in the same order. @reach, which is resolved, tells
+ * which line asked for what; @limits, which may be %NULL, what is in force. */
+SbxPlan *_sbx_bwrap_plan_show (SbxBwrapPlan         *plan,
+                               SbxReach             *reach,
+                               const SbxBwrapLimits *limits);
+
+G_END_DECLS
