@@ -15,9 +15,28 @@ static gboolean caches;
 
 static const GOptionEntry clean_entries[] = {
   { "caches", 0, 0, G_OPTION_ARG_NONE, &caches,
-    N_("Also remove the home directories that are kept for projects"), NULL },
+    N_("Also remove the home directories that are kept for projects, and what was put aside more "
+       "than 30 days ago"), NULL },
   { NULL }
 };
+
+static void
+message_cb (SbxBwrapProvider *provider,
+            const char       *message,
+            gpointer          user_data)
+{
+  tool_complain ("%s", message);
+}
+
+static void
+worktree_kept_cb (SbxBwrapProvider *provider,
+                  const char       *path,
+                  const char       *branch,
+                  const char       *message,
+                  gpointer          user_data)
+{
+  tool_complain ("%s", message);
+}
 
 static int
 run (const ToolCommand  *command,
@@ -33,6 +52,8 @@ run (const ToolCommand  *command,
     return TOOL_STATUS_FAILED;
 
   provider = sbx_bwrap_provider_new ();
+  g_signal_connect (provider, "worktree-kept", G_CALLBACK (worktree_kept_cb), NULL);
+  g_signal_connect (provider, "message", G_CALLBACK (message_cb), NULL);
   removed = sbx_bwrap_provider_clean (provider, caches, NULL, &error);
   if (removed == NULL)
     {

@@ -35,6 +35,8 @@ typedef struct
   GCancellable   *cancellable;   /* of all up to the end of the command */
 
   SbxProvider    *provider;
+  SbxSandboxSpec *spec;          /* (nullable) without one a profile decides */
+  SbxResolver    *resolver;      /* (nullable) */
   SbxSession     *session;
   SbxProcess     *process;
   SbxExecResult  *result;
@@ -222,8 +224,8 @@ start_command (Run    *self,
   g_autoptr(SbxCommand) command = sbx_command_new ((const char * const *) self->options->argv);
 
   /* Where a profile decides, the sandbox has its own directory for the workspace. */
-  if (self->options->profile == NULL)
-    sbx_command_set_cwd (command, self->options->cwd);
+  if (self->options->profile == NULL && self->options->reach.cwd != NULL)
+    sbx_command_set_cwd (command, self->options->reach.cwd);
   sbx_command_set_timeout (command, self->options->timeout_ms);
   sbx_command_set_collect_limit (command, 0);
   tool_streams_prepare (self->streams, command);
@@ -272,6 +274,15 @@ suit_streams (Run     *self,
   return self->streams != NULL;
 }
 
+/* What a person has to know of the sandbox, and the command does not say. */
+static void
+message_cb (SbxSession *session,
+            const char *message,
+            gpointer    user_data)
+{
+  tool_complain ("%s", message);
+}
+
 static void
 opened_cb (GObject      *object,
            GAsyncResult *result,
@@ -288,6 +299,8 @@ opened_cb (GObject      *object,
       return;
     }
 
+  g_signal_connect (self->session, "message", G_CALLBACK (message_cb), NULL);
+
   if (!suit_streams (self, &error))
     {
       fail_with_error (self, error);
@@ -300,6 +313,52 @@ opened_cb (GObject      *object,
     tool_input_gather_async (self->cancellable, gathered_cb, self);
   else
     start_command (self, NULL);
+}
+
+/* @reach is NULL where a profile decides. */
+static void
+open_sandbox (Run      *self,
+              SbxReach *reach)
+{
+  g_autoptr(SbxOpenRequest) request = tool_provider_make_request (self->options, reach);
+
+  sbx_provider_open_async (self->provider, request, self->cancellable, opened_cb, self);
+}
+
+static void
+resolved_cb (GObject      *object,
+             GAsyncResult *result,
+             gpointer      user_data)
+{
+  Run *self = user_data;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(SbxReach) reach = NULL;
+
+  reach = sbx_resolver_resolve_finish (SBX_RESOLVER (object), result, &error);
+  if (reach != NULL)
+    {
+      open_sandbox (self, reach);
+      return;
+    }
+
+  fail_with_error (self, error);
+  close_provider (self);
+}
+
+static void
+begin (Run *self)
+{
+  const ToolReachOptions *options = &self->options->reach;
+
+  if (self->spec == NULL)
+    {
+      open_sandbox (self, NULL);
+      return;
+    }
+
+  self->resolver = tool_resolver_new (SBX_BWRAP_PROVIDER (self->provider));
+  sbx_resolver_resolve_async (self->resolver, self->spec, options->base, SBX_RESOLVE_NONE,
+                              self->cancellable, resolved_cb, self);
 }
 
 /* Ends or signals the command, or us if there is none any more. */
@@ -429,6 +488,14 @@ prepare (Run     *self,
         return FALSE;
     }
 
+  /* Before anything else reads the input, of which the spec may be the first part. */
+  if (self->options->profile == NULL)
+    {
+      self->spec = tool_reach_options_make_spec (&self->options->reach, error);
+      if (self->spec == NULL)
+        return FALSE;
+    }
+
   self->streams = tool_streams_new (self->terminal, streams_cb, self, error);
 
   if (self->streams == NULL)
@@ -446,6 +513,8 @@ run_clear (Run *self)
   g_clear_object (&self->result);
   g_clear_object (&self->process);
   g_clear_object (&self->session);
+  g_clear_object (&self->resolver);
+  g_clear_object (&self->spec);
   g_clear_object (&self->provider);
   g_clear_object (&self->cancellable);
   g_clear_pointer (&self->loop, g_main_loop_unref);
@@ -462,7 +531,6 @@ run (const ToolCommand  *command,
      char              **argv)
 {
   g_auto(Run) self = { 0 };
-  g_autoptr(SbxOpenRequest) request = NULL;
   g_autoptr(GError) error = NULL;
 
   self.options = tool_run_options_parse (command, argc, argv);
@@ -476,9 +544,7 @@ run (const ToolCommand  *command,
 
   self.loop = g_main_loop_new (NULL, FALSE);
   self.cancellable = g_cancellable_new ();
-  request = tool_provider_make_request (self.options);
-
-  sbx_provider_open_async (self.provider, request, self.cancellable, opened_cb, &self);
+  begin (&self);
   g_main_loop_run (self.loop);
   tool_terminal_leave ();
 

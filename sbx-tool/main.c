@@ -18,6 +18,8 @@
 
 static const ToolCommand * const commands[] = {
   &tool_command_run,
+  &tool_command_explain,
+  &tool_command_check,
   &tool_command_doctor,
   &tool_command_providers,
   &tool_command_cleanup,
@@ -47,7 +49,7 @@ tool_find_command (const char *name)
 
 /*
  * Takes the options of @command out of @argv, whose first element is the command's name. What is
- * wrong is told to the user. The first argument that is no option ends the options, since it starts
+ * wrong is told to the user. The first argument that is no option ends the options, where it starts
  * the command line that is to be run. --help prints and ends the program.
  */
 gboolean
@@ -61,7 +63,7 @@ tool_parse (const ToolCommand   *command,
 
   g_set_prgname (program);
   context = g_option_context_new (command->arguments != NULL ? _(command->arguments) : NULL);
-  g_option_context_set_strict_posix (context, TRUE);
+  g_option_context_set_strict_posix (context, !command->mixed);
   g_option_context_set_translation_domain (context, GETTEXT_PACKAGE);
   g_option_context_set_summary (context, command->summary);
   g_option_context_set_description (context, command->description);

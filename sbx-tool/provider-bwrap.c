@@ -51,6 +51,14 @@ worktree_kept_cb (SbxBwrapProvider *provider,
   fprintf (stderr, PROGRAM ": %s\n", message);
 }
 
+static void
+message_cb (SbxBwrapProvider *provider,
+            const char       *message,
+            gpointer          user_data)
+{
+  fprintf (stderr, PROGRAM ": %s\n", message);
+}
+
 static int
 serve (void)
 {
@@ -65,6 +73,7 @@ serve (void)
 
   provider = sbx_bwrap_provider_new ();
   g_signal_connect (provider, "worktree-kept", G_CALLBACK (worktree_kept_cb), NULL);
+  g_signal_connect (provider, "message", G_CALLBACK (message_cb), NULL);
   server = sbx_provider_server_new_for_stdio (SBX_PROVIDER (provider), &error);
   if (server != NULL)
     {

@@ -13,14 +13,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* GOption writes to these while it parses; afterwards they are moved into a ToolRunOptions. */
 static struct
 {
-  GStrv      read;
-  GStrv      write;
-  char      *cwd;
   GPtrArray *environment;
   guint      timeout_ms;
   gboolean   toolchain;
@@ -97,11 +93,9 @@ parse_timeout (const char  *option_name,
 
 /* The completion script shows these as they stand here; keep the man page in step. */
 const GOptionEntry tool_run_option_entries[] = {
-  { "read", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &parsed.read,
-    N_("Let the command read PATH and all that is in it"), N_("PATH") },
-  { "write", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &parsed.write,
-    N_("Let the command read and change PATH"), N_("PATH") },
-  { "cwd", 0, 0, G_OPTION_ARG_FILENAME, &parsed.cwd,
+  TOOL_REACH_OPTION_ENTRIES (N_("Let the command read PATH and all that is in it"),
+                             N_("Let the command read and change PATH")),
+  { "cwd", 0, 0, G_OPTION_ARG_FILENAME, &tool_reach_parsed.cwd,
     N_("Start the command in DIRECTORY instead of here"), N_("DIRECTORY") },
   { "env", 0, G_OPTION_FLAG_FILENAME, G_OPTION_ARG_CALLBACK, parse_variable,
     N_("Set a variable, or pass one of yours on"), N_("NAME[=VALUE]") },
@@ -132,117 +126,14 @@ const GOptionEntry tool_run_option_entries[] = {
   { NULL }
 };
 
-/*
- * Makes a path absolute without a look at the file system: what it leads to is the library's
- * question. A ".." stays, since taking it out by text is wrong behind a symbolic link.
- */
-static char *
-make_absolute (const char *path,
-               const char *here)
-{
-  g_autoptr(GString) whole = g_string_new (NULL);
-  g_auto(GStrv) parts = g_strsplit (path, "/", -1);
-
-  if (!g_path_is_absolute (path))
-    g_string_assign (whole, strcmp (here, "/") == 0 ? "" : here);
-
-  for (gsize i = 0; parts[i] != NULL; i++)
-    if (*parts[i] != '\0' && strcmp (parts[i], ".") != 0)
-      g_string_append_printf (whole, "/%s", parts[i]);
-
-  if (whole->len == 0)
-    g_string_assign (whole, "/");
-
-  return g_string_free (g_steal_pointer (&whole), FALSE);
-}
-
-static gboolean
-make_paths_absolute (GStrv       paths,
-                     const char *option,
-                     const char *here)
-{
-  for (gsize i = 0; paths != NULL && paths[i] != NULL; i++)
-    {
-      char *absolute;
-
-      if (*paths[i] == '\0')
-        {
-          tool_complain (_("%s needs a path, and got an empty one"), option);
-          return FALSE;
-        }
-
-      absolute = make_absolute (paths[i], here);
-      g_free (paths[i]);
-      paths[i] = absolute;
-    }
-
-  return TRUE;
-}
-
-/* A directory that was deleted under us has no path, and must not be taken for "/". */
-static char *
-get_current_dir (void)
-{
-  char *here = getcwd (NULL, 0);
-  char *copy;
-
-  if (here == NULL || *here != '/')
-    {
-      tool_complain (_("the current directory cannot be found: %s"),
-                     here == NULL ? g_strerror (errno) : _("it is outside of the root directory"));
-      tool_hint (_("Change to a directory that exists, or give one with --cwd."));
-      free (here);
-      return NULL;
-    }
-
-  copy = g_strdup (here);
-  free (here);
-  return copy;
-}
-
-static gboolean
-needs_current_dir (GStrv paths)
-{
-  for (gsize i = 0; paths != NULL && paths[i] != NULL; i++)
-    if (!g_path_is_absolute (paths[i]))
-      return TRUE;
-
-  return FALSE;
-}
-
-static gboolean
-resolve_paths (ToolRunOptions *self)
-{
-  char *cwd[] = { self->cwd, NULL };
-  g_autofree char *here = NULL;
-
-  if (self->cwd == NULL || needs_current_dir (cwd) || needs_current_dir (self->read)
-      || needs_current_dir (self->write))
-    {
-      here = get_current_dir ();
-      if (here == NULL)
-        return FALSE;
-    }
-
-  if (cwd[0] == NULL)
-    cwd[0] = g_strdup (here);
-  if (!make_paths_absolute (cwd, "--cwd", here))
-    return FALSE;
-  self->cwd = cwd[0];
-
-  return make_paths_absolute (self->read, "--read", here)
-         && make_paths_absolute (self->write, "--write", here);
-}
-
 /* What a profile decides cannot be asked for besides. */
 static gboolean
 check_provider_options (const ToolRunOptions *self)
 {
-  const char *surplus = self->read != NULL    ? "--read"
-                        : self->write != NULL ? "--write"
-                        : self->toolchain     ? "--toolchain"
-                        : self->fresh         ? "--fresh"
-                                              : NULL;
+  const char *surplus = tool_reach_options_name_used (&self->reach);
+
+  if (surplus == NULL)
+    surplus = self->toolchain ? "--toolchain" : self->fresh ? "--fresh" : NULL;
 
   if (self->profile == NULL)
     return TRUE;
@@ -302,9 +193,6 @@ tool_run_options_parse (const ToolCommand  *command,
   if (!tool_parse (command, argc, &argv))
     return NULL;
 
-  self->read = parsed.read;
-  self->write = parsed.write;
-  self->cwd = parsed.cwd;
   self->environment = parsed.environment;
   self->timeout_ms = parsed.timeout_ms;
   self->toolchain = parsed.toolchain;
@@ -330,8 +218,12 @@ tool_run_options_parse (const ToolCommand  *command,
       return NULL;
     }
 
-  if (!take_provider (self) || !resolve_paths (self))
+  if (!tool_reach_options_take (&self->reach) || !take_provider (self))
     return NULL;
+
+  /* Where the command starts is known: without a spec, nothing else can say so. */
+  if (self->reach.spec == NULL && self->reach.cwd == NULL)
+    self->reach.cwd = g_strdup (self->reach.base);
 
   return g_steal_pointer (&self);
 }
@@ -339,9 +231,7 @@ tool_run_options_parse (const ToolCommand  *command,
 void
 tool_run_options_free (ToolRunOptions *self)
 {
-  g_strfreev (self->read);
-  g_strfreev (self->write);
-  g_free (self->cwd);
+  tool_reach_options_clear (&self->reach);
   g_clear_pointer (&self->environment, g_ptr_array_unref);
   g_free (self->json);
   g_free (self->provider);

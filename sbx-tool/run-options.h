@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "reach-options.h"
 #include "tool.h"
 
 G_BEGIN_DECLS
@@ -18,9 +19,7 @@ typedef enum
 /* What was asked of "sbx-tool run". Paths are absolute, and any bytes. */
 typedef struct
 {
-  GStrv      read;
-  GStrv      write;
-  char      *cwd;
+  ToolReachOptions reach;  /* its cwd is NULL only where the spec says it */
   GPtrArray *environment;  /* of "NAME=VALUE" */
   guint      timeout_ms;   /* 0 for none */
   gboolean   toolchain;

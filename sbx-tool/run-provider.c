@@ -98,25 +98,20 @@ tool_provider_new (const ToolRunOptions  *options,
   return provider;
 }
 
+/* @reach is resolved, or NULL where a profile decides. */
 SbxOpenRequest *
-tool_provider_make_request (const ToolRunOptions *options)
+tool_provider_make_request (const ToolRunOptions *options,
+                            SbxReach             *reach)
 {
-  g_autoptr(SbxReach) reach = NULL;
   g_autoptr(SbxOpenRequest) request = NULL;
   g_auto(GStrv) names = g_listenv ();
 
   if (options->profile != NULL)
     {
-      request = sbx_open_request_new_for_profile (options->cwd, options->profile);
+      request = sbx_open_request_new_for_profile (options->reach.cwd, options->profile);
       sbx_open_request_set_group (request, options->group);
       return g_steal_pointer (&request);
     }
-
-  reach = sbx_reach_new (options->cwd);
-  for (gsize i = 0; options->read != NULL && options->read[i] != NULL; i++)
-    sbx_reach_add_read (reach, options->read[i]);
-  for (gsize i = 0; options->write != NULL && options->write[i] != NULL; i++)
-    sbx_reach_add_write (reach, options->write[i]);
 
   for (gsize i = 0; names[i] != NULL; i++)
     if (is_passed_on (names[i]))

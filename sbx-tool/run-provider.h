@@ -12,7 +12,8 @@ G_BEGIN_DECLS
 
 SbxProvider    *tool_provider_new         (const ToolRunOptions  *options,
                                            GError               **error);
-SbxOpenRequest *tool_provider_make_request (const ToolRunOptions  *options);
+SbxOpenRequest *tool_provider_make_request (const ToolRunOptions  *options,
+                                            SbxReach              *reach);
 void            tool_provider_set_variables (const ToolRunOptions  *options,
                                              SbxCommand            *command);
 void            tool_provider_log_cb      (SbxProviderClient     *client,

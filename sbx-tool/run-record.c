@@ -214,9 +214,9 @@ to_text (ToolRecord           *self,
   add_string (builder, "message", end->message);
   add_string (builder, "session", end->session_id);
   add_strings (builder, "argv", (const char * const *) options->argv);
-  add_string (builder, "cwd", options->cwd);
-  add_strings (builder, "read", (const char * const *) options->read);
-  add_strings (builder, "write", (const char * const *) options->write);
+  add_string (builder, "cwd", options->reach.cwd);
+  add_strings (builder, "read", (const char * const *) options->reach.read);
+  add_strings (builder, "write", (const char * const *) options->reach.write);
   json_builder_set_member_name (builder, "terminal");
   json_builder_add_boolean_value (builder, end->terminal);
   add_time (builder, "started", self->started_us);

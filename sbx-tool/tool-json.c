@@ -46,15 +46,9 @@ tool_json_add_bytes (JsonBuilder *builder,
   json_builder_end_object (builder);
 }
 
-/*
- * One text, with a newline at its end. It may be shown on a terminal: what is dangerous there can
- * only stand within strings, and is written as JSON itself allows.
- */
 char *
-tool_json_to_text (JsonBuilder *builder)
+tool_json_make_safe (const char *text)
 {
-  g_autoptr(JsonNode) root = json_builder_get_root (builder);
-  g_autofree char *text = json_to_string (root, TRUE);
   g_autoptr(GString) safe = g_string_new (NULL);
 
   for (const char *p = text; *p != '\0'; p = g_utf8_next_char (p))
@@ -66,7 +60,17 @@ tool_json_to_text (JsonBuilder *builder)
       else
         g_string_append_unichar (safe, c);
     }
-  g_string_append_c (safe, '\n');
 
   return g_string_free (g_steal_pointer (&safe), FALSE);
+}
+
+/* One text, with a newline at its end. It may be shown on a terminal. */
+char *
+tool_json_to_text (JsonBuilder *builder)
+{
+  g_autoptr(JsonNode) root = json_builder_get_root (builder);
+  g_autofree char *text = json_to_string (root, TRUE);
+  g_autofree char *line = g_strconcat (text, "\n", NULL);
+
+  return tool_json_make_safe (line);
 }

@@ -11,5 +11,7 @@ G_BEGIN_DECLS
 void  tool_json_add_bytes (JsonBuilder *builder,
                            const char  *bytes);
 char *tool_json_to_text   (JsonBuilder *builder);
+/* What is dangerous on a terminal can only stand within strings, and is written as JSON allows. */
+char *tool_json_make_safe (const char  *text);
 
 G_END_DECLS

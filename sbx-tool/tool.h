@@ -28,16 +28,19 @@ struct _ToolCommand
   const char         *summary;      /* translatable */
   const char         *description;  /* what --help adds at its end, or NULL; translatable */
   const GOptionEntry *options;
+  gboolean            mixed;        /* options may stand behind arguments, too */
   int               (*run) (const ToolCommand  *self,
                             int                 argc,
                             char              **argv);
 };
 
+extern const ToolCommand tool_command_check;
 extern const ToolCommand tool_command_clean;
 extern const ToolCommand tool_command_cleanup;
 extern const ToolCommand tool_command_complete;
 extern const ToolCommand tool_command_conformance;
 extern const ToolCommand tool_command_doctor;
+extern const ToolCommand tool_command_explain;
 extern const ToolCommand tool_command_providers;
 extern const ToolCommand tool_command_record;
 extern const ToolCommand tool_command_replay;

@@ -8,7 +8,8 @@ import sys
 
 # What a line of "--help" looks like that begins with an option, and what an entry of the page does.
 SHOWN = re.compile(r"^ {2,}(?:-\w, )?(--[\w-]+)", re.M)
-DOCUMENTED = re.compile(r"^(?:-\w(?: \w+)?, )?(--[\w-]+)", re.M)
+DOCUMENTED = re.compile(r"^(?:-\w(?: \w+)?, )?(--[\w-]+.*)", re.M)
+OPTION = re.compile(r"--[\w-]+")
 
 
 def section(page, command):
@@ -20,10 +21,12 @@ def section(page, command):
 tool, path = sys.argv[1:]
 page = open(path).read()
 missing = 0
-for command in ["run", "doctor", "providers", "cleanup", "clean", "conformance", "record", "replay"]:
+COMMANDS = "run explain check doctor providers cleanup clean conformance record replay"
+for command in COMMANDS.split():
     text = subprocess.run([tool, command, "--help"], check=True, text=True, stdout=subprocess.PIPE).stdout
     shown = set(SHOWN.findall(text)) - {"--help"}
-    documented = set(DOCUMENTED.findall(section(page, command))) - {"--help"}
+    entries = DOCUMENTED.findall(section(page, command))
+    documented = {option for entry in entries for option in OPTION.findall(entry)} - {"--help"}
     print(f"{command}: {' '.join(sorted(shown))}")
     if command == "run" and not shown:
         sys.exit("sbx-tool run --help shows no options")
