@@ -53,6 +53,7 @@ BESIDE = {
     "F10": "/group/F10",
 }
 TIMEOUT_S = 240
+NUMBERED = re.compile(r"[A-Z]\d+$")
 SWITCH = re.compile(r"SBX_PROTECTS \((\w+)\)")
 REASON = re.compile(r"^(?:# |Bail out! )*((?:ERROR|FATAL|AssertionError|It did not).*)")
 POINT = re.compile(r"^(not )?ok\b\s*\d*\s*(?:- )?([^#\s]*)\s*(#\s*SKIP)?", re.I)
@@ -169,9 +170,10 @@ def main():
 
     switches = find_switches(options.sources)
     page = (options.sources / "docs" / "security.md").read_text()
-    on_page = set(re.findall(r"^\| ([TF]\d+) \|", page, re.M))
+    on_page = set(re.findall(r"^\| ([A-Z][A-Z0-9_]+) \|", page, re.M))
     rows = sorted(set(ROWS) | on_page | set(switches),
-                  key=lambda row: (row[0] != "T", int(row[1:])))
+                  key=lambda row: (not NUMBERED.match(row), row[0] != "T",
+                                   int(row[1:]) if NUMBERED.match(row) else 0, row))
     if options.row:
         rows = [row for row in rows if row in options.row]
 

@@ -126,7 +126,7 @@ raw_set_up (Raw *raw)
 
   g_assert_true (raw_receive (raw, &report));
   g_assert_cmpint (report.head.type, ==, SBX_INIT_HELLO);
-  message.max_descriptors = 1000;
+  message.value = 1000;
   raw_send (raw, &message, sizeof message, fds, 2);
   message = make_message (raw, SBX_INIT_GO);
   raw_send (raw, &message, sizeof message, NULL, 0);
@@ -333,7 +333,7 @@ test_flags (void)
     }
 
   message = make_message (raw, SBX_INIT_EXEC);
-  message.reserved = 1;
+  message.value = 1;
   expect_refusal (raw, &message, fds, 1, SBX_INIT_AT_REQUEST, EINVAL);
 
   /* More descriptors than any request has: the kernel cut them off. */

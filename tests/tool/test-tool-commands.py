@@ -270,8 +270,8 @@ class Completion(ToolTest):
 
     def test_commands(self):
         self.assertEqual(self.complete(""),
-                         {"run", "doctor", "providers", "cleanup", "clean", "conformance", "record",
-                          "replay", "--help", "--version"})
+                         {"run", "explain", "check", "doctor", "providers", "cleanup", "clean", "conformance",
+                          "record", "replay", "--help", "--version"})
         self.assertEqual(self.complete("d"), {"doctor"})
 
     def test_options(self):
@@ -286,6 +286,10 @@ class Completion(ToolTest):
         self.assertEqual(self.complete("run", "--cwd", "a-"), {"a-dir"})
         self.assertEqual(self.complete("run", "--timeout", ""), set())
         self.assertEqual(self.complete("run", "--group", ""), set())
+        self.assertEqual(self.complete("run", "--limit", ""), set())
+        self.assertEqual(self.complete("explain", "a-"), {"a-file", "a-dir"})
+        self.assertEqual(self.complete("explain", "a-file", "--js"), {"--json"})
+        self.assertEqual(self.complete("check", "--write", ".", "--spec", "a-f"), {"a-file"})
         self.assertEqual(self.complete("conformance", "--workspace", "a-"), {"a-dir"})
 
     def test_command_line(self):
