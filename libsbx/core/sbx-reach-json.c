@@ -305,8 +305,8 @@ read_member (SbxReach    *self,
  * The reach is not resolved, whatever `entries` there are: nothing that a file says about this
  * machine is believed. Apart from that it is equal to the one that was written.
  *
- * The error is %SBX_ERROR_INVALID, or %SBX_ERROR_TOO_LARGE for a text of more than 16 MiB, a list of
- * more than 10000 texts, or the like.
+ * The error is %SBX_ERROR_INVALID, or %SBX_ERROR_TOO_LARGE for a text of more than 16 MiB, a list
+ * of more than 10000 texts, or the like.
  *
  * Returns: (transfer full): a new reach
  *

@@ -38,8 +38,8 @@ struct _SbxReach
   char           *key;          /* (nullable) of the provider environment */
   char           *settings;     /* (nullable) of it, JSON text of an object */
 
-  GListStore     *entries;      /* (nullable) of SbxReachEntry: it is resolved. Never changed once it
-                                 * is here, and so shared between copies. */
+  GListStore     *entries;      /* (nullable) of SbxReachEntry: it is resolved. Never changed once
+                                 * it is here, and so shared between copies. */
 };
 
 void        _sbx_reach_list_add      (SbxReachList  *list,

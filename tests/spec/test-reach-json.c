@@ -229,7 +229,7 @@ test_many (void)
   g_assert_true (sbx_reach_equal (reach, copy));
   sbx_reach_add_write (copy, "/a/path/7");
   g_assert_true (sbx_reach_equal (reach, copy));
-  g_assert_cmpint (g_get_monotonic_time () - begin, <, 20 * G_USEC_PER_SEC);
+  g_assert_cmpint (g_get_monotonic_time () - begin, <, 60 * G_USEC_PER_SEC);
 }
 
 int
