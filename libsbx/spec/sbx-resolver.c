@@ -344,8 +344,8 @@ sbx_resolver_init (SbxResolver *self)
 
 /**
  * sbx_resolver_new:
- * @providers: (nullable): the providers that a spec can name; without any it can name `bwrap`, whose
- *   settings are checked when a session is opened
+ * @providers: (nullable): the providers that a spec can name; without any it can name `bwrap`,
+ *   whose settings are checked when a session is opened
  *
  * Makes a resolver.
  *
@@ -363,7 +363,7 @@ sbx_resolver_new (SbxProviderSet *providers)
 
 static void
 resolve_in_thread (GTask        *task,
-                   gpointer      source_object G_GNUC_UNUSED,
+                   gpointer      source_object,
                    gpointer      task_data,
                    GCancellable *cancellable)
 {

@@ -126,18 +126,14 @@ list_harness_states (const char *home)
   return end_list (paths);
 }
 
-/* As the specification of these variables says, what is not absolute counts as unset. */
-static char *
-dup_xdg (const char *variable,
-         const char *home,
-         const char *below_home)
+/* What is not absolute would mean something else in each working directory: it is never looked
+ * at. */
+static void
+add_own (GPtrArray  *paths,
+         const char *parent)
 {
-  const char *path = g_getenv (variable);
-
-  if (path != NULL && g_path_is_absolute (path))
-    return g_build_filename (path, "libsbx", NULL);
-
-  return below_home != NULL ? g_build_filename (home, below_home, "libsbx", NULL) : NULL;
+  if (parent != NULL && g_path_is_absolute (parent))
+    g_ptr_array_add (paths, g_build_filename (parent, "libsbx", NULL));
 }
 
 static void
@@ -150,23 +146,54 @@ add_search_path (GPtrArray  *paths,
 
   parts = g_strsplit (joined != NULL && *joined != '\0' ? joined : fallback, ":", -1);
 
-  for (guint i = 0; parts[i] != NULL; i++)
-    if (g_path_is_absolute (parts[i]))
-      g_ptr_array_add (paths, g_build_filename (parts[i], "libsbx", NULL));
+  for (gsize i = 0; parts[i] != NULL; i++)
+    add_own (paths, parts[i]);
 }
 
-/* Profiles and providers are looked for in all of these. */
+static void
+add_system_dirs (GPtrArray          *paths,
+                 const char * const *parents)
+{
+  for (gsize i = 0; parents[i] != NULL; i++)
+    add_own (paths, parents[i]);
+}
+
+/* Profiles and providers are looked for in all of these: some where the environment says, and some
+ * where GLib found it saying when it was first asked. */
 static char **
 list_config_dirs (const SbxRoots *self)
 {
   GPtrArray *paths = g_ptr_array_new ();
 
-  g_ptr_array_add (paths, dup_xdg ("XDG_CONFIG_HOME", self->home, ".config"));
-  g_ptr_array_add (paths, dup_xdg ("XDG_DATA_HOME", self->home, ".local/share"));
+  g_ptr_array_add (paths, g_build_filename (self->home, ".config", "libsbx", NULL));
+  add_own (paths, g_getenv ("XDG_CONFIG_HOME"));
+  add_own (paths, g_get_user_config_dir ());
+  add_own (paths, g_getenv ("XDG_DATA_HOME"));
+  add_own (paths, g_get_user_data_dir ());
   add_search_path (paths, "XDG_CONFIG_DIRS", "/etc/xdg");
+  add_system_dirs (paths, g_get_system_config_dirs ());
   add_search_path (paths, "XDG_DATA_DIRS", "/usr/local/share/:/usr/share/");
+  add_system_dirs (paths, g_get_system_data_dirs ());
 
   return end_list (paths);
+}
+
+static char *
+dup_machine_root (const SbxRoots *self)
+{
+  const char *data = g_get_user_data_dir ();
+
+  return g_path_is_absolute (data) ? g_build_filename (data, "libsbx", NULL)
+                                   : g_build_filename (self->home, ".local/share/libsbx", NULL);
+}
+
+static char *
+dup_control_root (void)
+{
+  const char *runtime = g_getenv ("XDG_RUNTIME_DIR");
+
+  return runtime != NULL && g_path_is_absolute (runtime)
+           ? g_build_filename (runtime, "libsbx", NULL) : NULL;
 }
 
 void
@@ -187,11 +214,11 @@ _sbx_roots_fill (SbxRoots *self)
   if (self->start_dirs == NULL)
     self->start_dirs = _sbx_roots_list_starts (self->home);
   if (self->machine_root == NULL)
-    self->machine_root = dup_xdg ("XDG_DATA_HOME", self->home, ".local/share");
+    self->machine_root = dup_machine_root (self);
   if (self->config_dirs == NULL)
     self->config_dirs = list_config_dirs (self);
   if (self->escape_sockets == NULL)
     self->escape_sockets = _sbx_roots_list_escapes ();
   if (self->control_root == NULL)
-    self->control_root = dup_xdg ("XDG_RUNTIME_DIR", self->home, NULL);
+    self->control_root = dup_control_root ();
 }
