@@ -50,7 +50,8 @@ typedef struct
   char                  *found;         /* bubblewrap */
   SbxBwrapToolchain     *toolchain;     /* (nullable) */
   SbxBwrapState         *state;
-  SbxReach              *reach;
+  SbxReach              *reach;         /* resolved, when all went well */
+  SbxRoots              *roots;
   SbxBwrapPlan          *plan;
   char                  *cwd;           /* where commands start */
   SbxBwrapReachSettings *settings;

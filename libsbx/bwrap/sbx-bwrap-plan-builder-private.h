@@ -13,25 +13,12 @@ G_BEGIN_DECLS
 
 /* What the files that make a plan share. */
 
-/* A path that was asked for, resolved. */
-typedef struct
-{
-  const char     *field;    /* "cwd", "read", "write" */
-  SbxBwrapOrigin  origin;
-  char           *path;     /* real */
-  int             fd;       /* O_PATH */
-  struct stat     st;
-} SbxBwrapReachPath;
-
 typedef struct
 {
   const SbxBwrapPlanInput *input;
   GCancellable            *cancellable;
   SbxBwrapPlan            *plan;
-  GPtrArray               *reach;       /* (element-type SbxBwrapReachPath), cwd first */
-  char                    *home;        /* the operator's, real */
-  char                    *account_home; /* (nullable) the same, whatever HOME says */
-  char                    *data_path;   /* of libsbx, real as far as it exists */
+  GPtrArray               *entries;     /* (element-type SbxReachEntry) of the reach */
 } SbxBwrapBuilder;
 
 void           _sbx_bwrap_builder_clear          (SbxBwrapBuilder    *self);
@@ -54,17 +41,28 @@ SbxBwrapMount *_sbx_bwrap_builder_add_fd         (SbxBwrapBuilder    *self,
                                                   int                 fd,
                                                   const char         *reason);
 
-gboolean       _sbx_bwrap_reach_resolve          (SbxBwrapBuilder    *self,
-                                                  GError            **error);
-/* Whether @path may be given at all: for paths that were found rather than asked for too. */
-gboolean       _sbx_bwrap_reach_check            (SbxBwrapBuilder    *self,
-                                                  const char         *field,
+/* The same for an entry of the reach, at its own place; it is opened later. */
+SbxBwrapMount *_sbx_bwrap_builder_add_entry      (SbxBwrapBuilder    *self,
+                                                  SbxBwrapMountKind   kind,
+                                                  SbxBwrapOrigin      origin,
+                                                  SbxReachEntry      *entry,
+                                                  const char         *reason);
+/* And for what @fd, which stays the caller's, has open. */
+SbxBwrapMount *_sbx_bwrap_builder_add_seen       (SbxBwrapBuilder    *self,
+                                                  SbxBwrapMountKind   kind,
+                                                  SbxBwrapOrigin      origin,
                                                   const char         *path,
+                                                  int                 fd,
+                                                  SbxReachEntry      *entry,
+                                                  const char         *reason);
+
+gboolean       _sbx_bwrap_entries_add            (SbxBwrapBuilder    *self,
                                                   GError            **error);
-/* The deepest path of read and write that holds @path is one of write. */
-gboolean       _sbx_bwrap_reach_is_writable      (SbxBwrapBuilder    *self,
-                                                  const char         *path);
-void           _sbx_bwrap_reach_path_free        (SbxBwrapReachPath  *self);
+/* Opens what stood at @path, a real one, when it was resolved: O_PATH, and the very same file. */
+int            _sbx_bwrap_open_same              (const char         *path,
+                                                  dev_t               device,
+                                                  ino_t               inode,
+                                                  GError            **error);
 
 gboolean       _sbx_bwrap_base_add               (SbxBwrapBuilder    *self,
                                                   GError            **error);
@@ -72,21 +70,30 @@ void           _sbx_bwrap_base_add_etc           (SbxBwrapBuilder    *self);
 GBytes        *_sbx_bwrap_base_make_git_config   (const char         *home,
                                                   const char         *config_home);
 
-gboolean       _sbx_bwrap_repository_add         (SbxBwrapBuilder    *self,
+gboolean       _sbx_bwrap_git_dir_add            (SbxBwrapBuilder    *self,
+                                                  SbxReachEntry      *entry,
                                                   GError            **error);
-/* Puts the protections of a writable git directory into the plan. @git_fd is an O_PATH descriptor
- * of it. With @linked it belongs to another worktree; with @entry it is a worktree's own entry. */
+/* Puts the protections of a git directory that may be written into the plan. @git_fd is an O_PATH
+ * descriptor of it. */
 gboolean       _sbx_bwrap_repository_guard       (SbxBwrapBuilder    *self,
                                                   int                 git_fd,
-                                                  const char         *git_path,
-                                                  gboolean            linked,
-                                                  gboolean            entry,
+                                                  SbxReachEntry      *entry,
+                                                  GError            **error);
+
+/* Covers the sockets of this machine that lie in what can be seen, and were not asked for. */
+gboolean       _sbx_bwrap_sockets_mask           (SbxBwrapBuilder    *self,
                                                   GError            **error);
 
 /* An empty plan. */
 SbxBwrapPlan  *_sbx_bwrap_plan_alloc             (void);
-/* Drops what is not needed and puts the rest in order. */
+/* Drops what is not needed, pins what must stay in its place, and puts all in order. */
 void           _sbx_bwrap_plan_order             (SbxBwrapPlan       *plan);
+/* Leaves to bubblewrap what it is quick with. */
+void           _sbx_bwrap_plan_fold              (SbxBwrapPlan       *plan,
+                                                  guint               max_mounts);
+/* Opens the sources of binds. */
+gboolean       _sbx_bwrap_plan_open              (SbxBwrapPlan       *plan,
+                                                  GError            **error);
 /* Lists what of the host is mounted below what the plan binds. */
 gboolean       _sbx_bwrap_plan_find_submounts    (SbxBwrapPlan       *plan,
                                                   GError            **error);

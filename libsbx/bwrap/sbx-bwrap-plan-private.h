@@ -8,6 +8,8 @@
 #include <sys/types.h>
 
 #include "bwrap/sbx-bwrap-toolchain-private.h"
+#include "core/sbx-reach-private.h"
+#include "spec/sbx-roots-private.h"
 
 G_BEGIN_DECLS
 
@@ -41,8 +43,12 @@ typedef enum
   SBX_BWRAP_ORIGIN_CWD,
   SBX_BWRAP_ORIGIN_READ,
   SBX_BWRAP_ORIGIN_WRITE,
+  SBX_BWRAP_ORIGIN_SOCKET,      /* that was asked for, or a mask over one that was not */
   SBX_BWRAP_ORIGIN_REPOSITORY,
   SBX_BWRAP_ORIGIN_TOOLCHAIN,
+  SBX_BWRAP_ORIGIN_PROTECTED,
+  SBX_BWRAP_ORIGIN_HIDDEN,
+  SBX_BWRAP_ORIGIN_PIN,         /* keeps a directory above one of those in its place */
 } SbxBwrapOrigin;
 
 typedef struct
@@ -60,7 +66,10 @@ typedef struct
   gboolean          late;          /* made by sbx-mount once bwrap is through, not by bwrap: a bind of
                                     * something on itself, or a mask; device and inode are of what is
                                     * there before */
+  gboolean          on_itself;     /* what is bound, or covered, shows there without it, and is no
+                                    * less writable */
   const char       *reason;        /* short, untranslated, static */
+  SbxReachEntry    *entry;         /* (nullable) of the reach: where it comes from */
 } SbxBwrapMount;
 
 /* Something neutral that git accepts, put where a sandbox could plant something else. Nothing of
@@ -69,7 +78,8 @@ typedef struct
 typedef struct
 {
   char     *path;           /* absolute, real */
-  int       directory_fd;   /* where its last component is made */
+  dev_t     parent_device;  /* of the directory that it is made in */
+  ino_t     parent_inode;
   gboolean  is_directory;   /* an empty one; else a file */
   char     *content;        /* of a file, text */
   gboolean  exists;         /* it was there already, exactly so: a session that is still open may
@@ -93,25 +103,43 @@ typedef struct
   GPtrArray *placeholders;   /* (element-type SbxBwrapPlaceholder) */
   GPtrArray *submounts;      /* (element-type SbxBwrapSubmount) */
   char      *cwd;            /* real path; where it is inside as well */
+  SbxReach  *reach;          /* resolved: what the plan is made of */
 } SbxBwrapPlan;
 
 typedef struct
 {
-  const char              *cwd;             /* absolute, a directory; always readable */
-  const char * const      *read;            /* (nullable) absolute paths */
-  const char * const      *write;           /* (nullable) absolute paths */
+  SbxReach                *reach;           /* resolved */
+  const SbxRoots          *roots;           /* real: for what is found rather than asked for */
   const char              *tmp_path;        /* the session's own; bound at /tmp. %NULL when the plan
                                              * is only to be explained */
   const char              *home_path;       /* bound at SBX_BWRAP_HOME; the same */
   const char              *init_path;       /* the program of process 1 */
   const SbxBwrapToolchain *toolchain;       /* (nullable) */
-  const char              *operator_home;   /* (nullable) g_get_home_dir() */
-  const char              *data_path;       /* (nullable) g_get_user_data_dir()/libsbx */
-  const char              *own_path;        /* (nullable) real, of the session's own worktree, which
-                                             * may lie in the latter */
+  const char              *config_home;     /* (nullable) g_get_user_config_dir() */
+  guint                    max_mounts;      /* that bubblewrap makes, if what is more can be left to
+                                             * others; 0: the default */
 } SbxBwrapPlanInput;
 
-/* Everything that a sandbox sees, resolved. Blocks on the disk: for a worker thread; uses no main
+/* How many mounts bubblewrap is given, which does each the slower the more there are; what can wait
+ * is made inside when there are more. */
+#define SBX_BWRAP_MAX_MOUNTS 60
+
+/* What no sandbox of this provider may have: @home (nullable: the user's), where sandboxes are kept
+ * (nullable: the default), and the own worktree of a session (nullable). */
+SbxRoots     *_sbx_bwrap_roots_new              (const char               *home,
+                                                 const char               *data_path,
+                                                 const char               *own_path,
+                                                 SbxReach                 *reach,
+                                                 GError                  **error);
+
+/* What @reach comes to on this machine: itself where it is resolved, and still stands for what this
+ * provider gives away. Blocks on the disk. */
+SbxReach     *_sbx_bwrap_reach_resolve          (const SbxRoots           *roots,
+                                                 SbxReach                 *reach,
+                                                 GCancellable             *cancellable,
+                                                 GError                  **error);
+
+/* Everything that a sandbox sees. Blocks on the disk: for a worker thread; uses no main
  * context. Errors: SBX_ERROR_INVALID, NOT_FOUND, REFUSED, NOT_ENFORCEABLE, FAILED, each naming the
  * field and the path; G_IO_ERROR_CANCELLED. */
 SbxBwrapPlan *_sbx_bwrap_plan_new               (const SbxBwrapPlanInput  *input,
@@ -141,6 +169,9 @@ gboolean      _sbx_bwrap_placeholder_remove     (const char               *path,
 /* A descriptor that, for as long as it is open, keeps everybody from taking placeholders out of the
  * directory that this one belongs in; or -1. */
 int           _sbx_bwrap_placeholder_hold       (const SbxBwrapPlaceholder *self);
+
+/* The directory whose lock that is: one for all entries of worktrees of a repository. */
+char         *_sbx_bwrap_placeholder_dup_lock   (const char               *path);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxBwrapPlan, _sbx_bwrap_plan_unref)
 

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * SbxBwrapPlan:
@@ -28,6 +29,7 @@ _sbx_bwrap_mount_free (SbxBwrapMount *self)
 {
   _sbx_clear_fd (&self->source_fd);
   g_clear_pointer (&self->content, g_bytes_unref);
+  g_clear_object (&self->entry);
   g_free (self->destination);
   g_free (self->source);
   g_free (self);
@@ -44,7 +46,6 @@ submount_free (SbxBwrapSubmount *self)
 void
 _sbx_bwrap_placeholder_free (SbxBwrapPlaceholder *self)
 {
-  _sbx_clear_fd (&self->directory_fd);
   g_free (self->path);
   g_free (self->content);
   g_free (self);
@@ -141,11 +142,11 @@ add_var_tmp (SbxBwrapBuilder  *self,
 {
   guint i;
 
-  for (i = 0; i < self->reach->len; i++)
+  for (i = 0; i < self->entries->len; i++)
     {
-      const SbxBwrapReachPath *path = g_ptr_array_index (self->reach, i);
+      const SbxReachEntry *entry = g_ptr_array_index (self->entries, i);
 
-      if (_sbx_bwrap_path_is_below (path->path, "/var/tmp"))
+      if (entry->path != NULL && _sbx_bwrap_path_is_below (entry->path, "/var/tmp"))
         return add_session_path (self, SBX_BWRAP_MOUNT_BIND, "/var/tmp", self->input->tmp_path,
                                  "the sandbox's own temporary files", error);
     }
@@ -153,6 +154,26 @@ add_var_tmp (SbxBwrapBuilder  *self,
   _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_SYMLINK, SBX_BWRAP_ORIGIN_SESSION, "/var/tmp",
                           "/tmp", "the sandbox's own temporary files");
   return TRUE;
+}
+
+/* Programs go on looking for their sockets in /var/run. */
+static void
+add_var_run (SbxBwrapBuilder *self)
+{
+  char target[16];
+
+  for (guint i = 0; i < self->entries->len; i++)
+    {
+      const SbxReachEntry *entry = g_ptr_array_index (self->entries, i);
+
+      if (entry->kind == SBX_REACH_SOCKET && _sbx_bwrap_path_is_below (entry->path, "/run") &&
+          readlink ("/var/run", target, sizeof target) > 0)
+        {
+          _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_SYMLINK, SBX_BWRAP_ORIGIN_SESSION,
+                                  "/var/run", "/run", "another name for the same");
+          return;
+        }
+    }
 }
 
 static gboolean
@@ -171,36 +192,14 @@ add_session (SbxBwrapBuilder  *self,
       !add_var_tmp (self, error))
     return FALSE;
 
-  config_home = self->input->operator_home != NULL
-                  ? g_build_filename (self->input->operator_home, ".config", NULL)
-                  : _sbx_bwrap_dup_config_dir ();
+  add_var_run (self);
+  config_home = self->input->config_home != NULL ? g_strdup (self->input->config_home)
+                                                 : _sbx_bwrap_dup_config_dir ();
 
   git_config = _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_FILE, SBX_BWRAP_ORIGIN_SESSION,
                                        SBX_BWRAP_GIT_CONFIG, NULL, "the operator's name for git");
-  git_config->content =
-    _sbx_bwrap_base_make_git_config (self->home, config_home);
+  git_config->content = _sbx_bwrap_base_make_git_config (self->input->roots->home, config_home);
   return TRUE;
-}
-
-static void
-add_reach (SbxBwrapBuilder *self)
-{
-  static const char * const reasons[] = {
-    [SBX_BWRAP_ORIGIN_CWD] = "the working directory",
-    [SBX_BWRAP_ORIGIN_READ] = "asked for",
-    [SBX_BWRAP_ORIGIN_WRITE] = "asked for",
-  };
-  guint i;
-
-  for (i = 0; i < self->reach->len; i++)
-    {
-      SbxBwrapReachPath *path = g_ptr_array_index (self->reach, i);
-      const SbxBwrapMountKind kind = path->origin == SBX_BWRAP_ORIGIN_WRITE
-                                     ? SBX_BWRAP_MOUNT_BIND : SBX_BWRAP_MOUNT_RO_BIND;
-
-      _sbx_bwrap_builder_add_fd (self, kind, path->origin, path->path, path->path,
-                                 g_steal_fd (&path->fd), reasons[path->origin]);
-    }
 }
 
 static gboolean
@@ -217,8 +216,16 @@ add_toolchain (SbxBwrapBuilder  *self,
     {
       g_autofree char *real_path = NULL;
       sbx_autofd int fd = _sbx_open_real (toolchain->trees[i], O_PATH, &real_path, error);
+      struct stat st;
 
-      if (fd < 0 || !_sbx_bwrap_reach_check (self, "toolchain", real_path, error))
+      if (fd < 0)
+        return FALSE;
+
+      if (fstat (fd, &st) < 0)
+        memset (&st, 0, sizeof st);
+
+      if (!_sbx_roots_check (self->input->roots, SBX_ROOTS_TOOLCHAIN, "toolchain", real_path, &st,
+                             error))
         return FALSE;
 
       _sbx_bwrap_builder_add_fd (self, SBX_BWRAP_MOUNT_RO_BIND, SBX_BWRAP_ORIGIN_TOOLCHAIN,
@@ -253,16 +260,53 @@ plan_clear (gpointer data)
   g_ptr_array_unref (self->mounts);
   g_ptr_array_unref (self->placeholders);
   g_ptr_array_unref (self->submounts);
+  g_clear_object (&self->reach);
   g_free (self->cwd);
 }
 
 void
 _sbx_bwrap_builder_clear (SbxBwrapBuilder *self)
 {
-  g_clear_pointer (&self->reach, g_ptr_array_unref);
-  g_clear_pointer (&self->home, g_free);
-  g_clear_pointer (&self->account_home, g_free);
-  g_clear_pointer (&self->data_path, g_free);
+  g_clear_pointer (&self->entries, g_ptr_array_unref);
+}
+
+static GPtrArray *
+list_entries (SbxReach *reach)
+{
+  GListModel *model = sbx_reach_get_entries (reach);
+  const guint n = g_list_model_get_n_items (model);
+  GPtrArray *entries = g_ptr_array_new_full (n, g_object_unref);
+
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (entries, g_list_model_get_item (model, i));
+
+  return entries;
+}
+
+/* One that something else covers is not needed. */
+static void
+drop_placeholders (SbxBwrapPlan *plan)
+{
+  g_autoptr(GHashTable) places = g_hash_table_new (g_str_hash, g_str_equal);
+  guint i = 0;
+
+  for (guint j = 0; j < plan->mounts->len; j++)
+    {
+      const SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, j);
+
+      if (mount->kind == SBX_BWRAP_MOUNT_RO_BIND)
+        g_hash_table_add (places, mount->destination);
+    }
+
+  while (i < plan->placeholders->len)
+    {
+      const SbxBwrapPlaceholder *placeholder = g_ptr_array_index (plan->placeholders, i);
+
+      if (g_hash_table_contains (places, placeholder->path))
+        i++;
+      else
+        g_ptr_array_remove_index (plan->placeholders, i);
+    }
 }
 
 SbxBwrapPlan *
@@ -271,27 +315,26 @@ _sbx_bwrap_plan_new (const SbxBwrapPlanInput  *input,
                      GError                  **error)
 {
   g_autoptr(SbxBwrapPlan) plan = _sbx_bwrap_plan_alloc ();
-  g_auto(SbxBwrapBuilder) builder = { input, cancellable, plan };
-  const SbxBwrapReachPath *cwd;
+  g_auto(SbxBwrapBuilder) builder = { input, cancellable, plan, NULL };
 
-  builder.reach = g_ptr_array_new_with_free_func ((GDestroyNotify) _sbx_bwrap_reach_path_free);
+  g_assert (sbx_reach_is_resolved (input->reach));
 
-  if (!_sbx_bwrap_reach_resolve (&builder, error))
-    return NULL;
-
-  cwd = g_ptr_array_index (builder.reach, 0);
-  plan->cwd = g_strdup (cwd->path);
+  plan->reach = g_object_ref (input->reach);
+  builder.entries = list_entries (input->reach);
 
   if (!_sbx_bwrap_base_add (&builder, error) ||
       !add_session (&builder, error) ||
-      !_sbx_bwrap_repository_add (&builder, error) ||
-      !add_toolchain (&builder, error))
+      !add_toolchain (&builder, error) ||
+      !_sbx_bwrap_entries_add (&builder, error) ||
+      !_sbx_bwrap_sockets_mask (&builder, error))
     return NULL;
 
-  add_reach (&builder);
   _sbx_bwrap_plan_order (plan);
+  drop_placeholders (plan);
+  _sbx_bwrap_plan_fold (plan, input->max_mounts > 0 ? input->max_mounts : SBX_BWRAP_MAX_MOUNTS);
 
-  if (!_sbx_bwrap_plan_find_submounts (plan, error) ||
+  if (!_sbx_bwrap_plan_open (plan, error) ||
+      !_sbx_bwrap_plan_find_submounts (plan, error) ||
       g_cancellable_set_error_if_cancelled (cancellable, error))
     return NULL;
 

@@ -58,6 +58,7 @@ _sbx_bwrap_prepared_clear (SbxBwrapPrepared *self)
   g_clear_pointer (&self->toolchain, _sbx_bwrap_toolchain_free);
   g_clear_pointer (&self->state, _sbx_bwrap_state_free);
   g_clear_pointer (&self->plan, _sbx_bwrap_plan_unref);
+  g_clear_pointer (&self->roots, _sbx_roots_free);
   g_clear_pointer (&self->kept, g_ptr_array_unref);
   g_clear_pointer (&self->problems, g_ptr_array_unref);
   g_clear_pointer (&self->settings, _sbx_bwrap_reach_settings_free);
@@ -106,6 +107,47 @@ check_program (const SbxBwrapOpening  *opening,
   return found != NULL || put_up_with (opening, self, reason, error);
 }
 
+static gboolean
+resolve (const SbxBwrapOpening  *opening,
+         SbxBwrapPrepared       *self,
+         const char             *own_path,
+         GCancellable           *cancellable,
+         GError                **error)
+{
+  g_autoptr(SbxReach) reach = NULL;
+
+  self->roots = _sbx_bwrap_roots_new (NULL, opening->settings.data_path, own_path, self->reach,
+                                      error);
+  if (self->roots != NULL)
+    reach = _sbx_bwrap_reach_resolve (self->roots, self->reach, cancellable, error);
+  if (reach == NULL)
+    return FALSE;
+
+  g_set_object (&self->reach, reach);
+
+  return TRUE;
+}
+
+/* Nothing is behind the name of a host yet: opening without it would be narrower than asked. */
+static gboolean
+check_network (const SbxBwrapOpening  *opening,
+               SbxBwrapPrepared       *self,
+               GError                **error)
+{
+  const char * const *network = sbx_reach_get_network (self->reach);
+  g_autofree char *quoted = NULL;
+
+  if (network[0] == NULL)
+    return TRUE;
+
+  quoted = _sbx_text_quote (network[0]);
+  return put_up_with (opening, self,
+                      g_error_new (SBX_ERROR, SBX_ERROR_NOT_ENFORCEABLE,
+                                   _("network: %s cannot be reached from a sandbox of this "
+                                     "provider, which has no network; leave it out"), quoted),
+                      error);
+}
+
 /* Holds the lock on the notes from before the repositories are looked at until what they lack was
  * made, so that no other session makes or removes the same in between. */
 static gboolean
@@ -115,20 +157,17 @@ make_plan (const SbxBwrapOpening  *opening,
            GCancellable           *cancellable,
            GError                **error)
 {
-  g_autofree char *home = _sbx_bwrap_dup_home ();
   g_auto(SbxBwrapNoteLock) lock = -1;
   SbxBwrapPlanInput input = {
-    .cwd = sbx_reach_get_cwd (self->reach),
-    .read = sbx_reach_get_read (self->reach),
-    .write = sbx_reach_get_write (self->reach),
     .tmp_path = self->state != NULL ? self->state->tmp_path : NULL,
     .home_path = self->state != NULL ? self->state->home_path : NULL,
     .init_path = self->init,
     .toolchain = self->toolchain,
-    .operator_home = home,
-    .data_path = opening->settings.data_path,
-    .own_path = own_path,
   };
+
+  if (!resolve (opening, self, own_path, cancellable, error) ||
+      !check_network (opening, self, error))
+    return FALSE;
 
   if (self->state != NULL)
     {
@@ -137,6 +176,8 @@ make_plan (const SbxBwrapOpening  *opening,
         return FALSE;
     }
 
+  input.reach = self->reach;
+  input.roots = self->roots;
   self->plan = _sbx_bwrap_plan_new (&input, cancellable, error);
 
   return self->plan != NULL && check_program (opening, self, error) &&

@@ -141,8 +141,14 @@ add_placeholder (SbxBwrapBuilder *self,
 {
   SbxBwrapPlaceholder *placeholder = g_new0 (SbxBwrapPlaceholder, 1);
 
+  struct stat st;
+
   placeholder->path = g_strdup (path);
-  placeholder->directory_fd = fcntl (git_fd, F_DUPFD_CLOEXEC, 0);
+  if (fstat (git_fd, &st) == 0)
+    {
+      placeholder->parent_device = st.st_dev;
+      placeholder->parent_inode = st.st_ino;
+    }
   placeholder->is_directory = guard->is_directory;
   placeholder->content = g_strdup (guard->content);
   placeholder->exists = exists;
@@ -173,11 +179,11 @@ is_neutral (int          git_fd,
 static gboolean
 add_guard (SbxBwrapBuilder  *self,
            int               git_fd,
-           const char       *git_path,
+           SbxReachEntry    *entry,
            const Guard      *guard,
            GError          **error)
 {
-  g_autofree char *path = g_build_filename (git_path, guard->name, NULL);
+  g_autofree char *path = g_build_filename (entry->path, guard->name, NULL);
   const SbxBwrapMountKind kind = guard->kind == GUARD_PIN ? SBX_BWRAP_MOUNT_BIND
                                                           : SBX_BWRAP_MOUNT_RO_BIND;
   const char *reason = guard->kind == GUARD_PIN ? "a part of the repository that must stay in place"
@@ -198,6 +204,7 @@ add_guard (SbxBwrapBuilder  *self,
           mount = _sbx_bwrap_builder_add (self, kind, SBX_BWRAP_ORIGIN_REPOSITORY, path, path,
                                           "something neutral where git on the host would look");
           mount->is_directory = guard->is_directory;
+          mount->entry = g_object_ref (entry);
         }
 
       return TRUE;
@@ -209,15 +216,14 @@ add_guard (SbxBwrapBuilder  *self,
   if (guard->kind == GUARD_HOLD && is_neutral (git_fd, guard))
     add_placeholder (self, git_fd, path, guard, TRUE);
 
-  _sbx_bwrap_builder_add_fd (self, kind, SBX_BWRAP_ORIGIN_REPOSITORY, path, path, g_steal_fd (&fd),
-                             reason);
+  _sbx_bwrap_builder_add_seen (self, kind, SBX_BWRAP_ORIGIN_REPOSITORY, path, fd, entry, reason);
   return TRUE;
 }
 
 static gboolean
 add_guards (SbxBwrapBuilder  *self,
             int               git_fd,
-            const char       *git_path,
+            SbxReachEntry    *entry,
             const Guard      *guards,
             gsize             n_guards,
             GError          **error)
@@ -225,7 +231,7 @@ add_guards (SbxBwrapBuilder  *self,
   gsize i;
 
   for (i = 0; i < n_guards; i++)
-    if (!add_guard (self, git_fd, git_path, &guards[i], error))
+    if (!add_guard (self, git_fd, entry, &guards[i], error))
       return FALSE;
 
   return TRUE;
@@ -234,31 +240,41 @@ add_guards (SbxBwrapBuilder  *self,
 gboolean
 _sbx_bwrap_repository_guard (SbxBwrapBuilder  *self,
                              int               git_fd,
-                             const char       *git_path,
-                             gboolean          linked,
-                             gboolean          entry,
+                             SbxReachEntry    *entry,
                              GError          **error)
 {
-  const int fd = fcntl (git_fd, F_DUPFD_CLOEXEC, 0);
-
-  if (fd < 0)
-    {
-      g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED, "%s", g_strerror (errno));
-      return FALSE;
-    }
-
-  _sbx_bwrap_builder_add_fd (self, SBX_BWRAP_MOUNT_BIND, SBX_BWRAP_ORIGIN_REPOSITORY, git_path,
-                             git_path, fd, "the git directory of what may be written");
+  _sbx_bwrap_builder_add_entry (self, SBX_BWRAP_MOUNT_BIND, SBX_BWRAP_ORIGIN_REPOSITORY, entry,
+                                "the git directory of what may be written");
 
   if (!SBX_PROTECTS (T28))
     return TRUE;
 
-  if (entry)
-    return add_guards (self, git_fd, git_path, entry_of_worktree, G_N_ELEMENTS (entry_of_worktree),
+  if (entry->git_part == SBX_GIT_PART_WORKTREE)
+    return add_guards (self, git_fd, entry, entry_of_worktree, G_N_ELEMENTS (entry_of_worktree),
                        error);
 
-  return add_guards (self, git_fd, git_path, repository, G_N_ELEMENTS (repository), error) &&
-         (!linked || add_guards (self, git_fd, git_path, foreign, G_N_ELEMENTS (foreign), error));
+  return add_guards (self, git_fd, entry, repository, G_N_ELEMENTS (repository), error) &&
+         (entry->git_part != SBX_GIT_PART_COMMON ||
+          add_guards (self, git_fd, entry, foreign, G_N_ELEMENTS (foreign), error));
+}
+
+/* Opens where a placeholder belongs; -1 when that is not there any more. */
+static int
+open_parent (const SbxBwrapPlaceholder *self)
+{
+  g_autofree char *parent = g_path_get_dirname (self->path);
+  sbx_autofd int root_fd = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  sbx_autofd int fd = _sbx_open_beneath (root_fd, parent + 1, O_PATH | O_DIRECTORY, 0, NULL);
+  struct stat st;
+
+  if (fd < 0 || fstat (fd, &st) < 0 || st.st_dev != self->parent_device ||
+      st.st_ino != self->parent_inode)
+    {
+      errno = ESTALE;
+      return -1;
+    }
+
+  return g_steal_fd (&fd);
 }
 
 static gboolean
@@ -306,6 +322,7 @@ make_file (int         directory_fd,
 
 static gboolean
 make_one (SbxBwrapPlaceholder  *self,
+          int                   parent_fd,
           GError              **error)
 {
   const char *name = strrchr (self->path, '/') + 1;
@@ -314,14 +331,14 @@ make_one (SbxBwrapPlaceholder  *self,
   gboolean done;
 
   if (self->is_directory)
-    done = mkdirat (self->directory_fd, name, 0755) == 0;
+    done = mkdirat (parent_fd, name, 0755) == 0;
   else
-    done = make_file (self->directory_fd, name, self->content);
+    done = make_file (parent_fd, name, self->content);
 
   if (done)
-    mark (self->directory_fd, name);
+    mark (parent_fd, name);
 
-  if (done && fstatat (self->directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+  if (done && fstatat (parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
     {
       self->made = TRUE;
       self->device = st.st_dev;
@@ -334,8 +351,8 @@ make_one (SbxBwrapPlaceholder  *self,
     {
       const Guard guard = { name, GUARD_HOLD, self->is_directory, self->content };
 
-      self->exists = is_neutral (self->directory_fd, &guard);
-      self->marked = self->exists && (is_shared (name) || is_marked (self->directory_fd, name));
+      self->exists = is_neutral (parent_fd, &guard);
+      self->marked = self->exists && (is_shared (name) || is_marked (parent_fd, name));
       if (self->exists)
         return TRUE;
 
@@ -351,74 +368,94 @@ make_one (SbxBwrapPlaceholder  *self,
 
 /* A session whose notes are kept elsewhere may have taken away what was there. */
 static void
-look_again (SbxBwrapPlan        *plan,
-            SbxBwrapPlaceholder *placeholder)
+look_again (SbxBwrapPlaceholder *placeholder,
+            int                  parent_fd,
+            SbxBwrapMount       *mount)
 {
   const char *name = strrchr (placeholder->path, '/') + 1;
-  guint i;
+  struct stat st;
 
-  for (i = 0; i < plan->mounts->len; i++)
-    {
-      SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, i);
-      struct stat st;
+  if (fstatat (parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+      st.st_dev == mount->device && st.st_ino == mount->inode)
+    return;
 
-      if (mount->kind != SBX_BWRAP_MOUNT_RO_BIND ||
-          strcmp (mount->destination, placeholder->path) != 0 ||
-          (fstatat (placeholder->directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-           st.st_dev == mount->device && st.st_ino == mount->inode))
-        continue;
-
-      placeholder->exists = placeholder->marked = FALSE;
-      _sbx_clear_fd (&mount->source_fd);
-    }
+  placeholder->exists = placeholder->marked = FALSE;
+  _sbx_clear_fd (&mount->source_fd);
 }
 
 /* Opens what is now there for its mount. */
 static gboolean
-open_for_mount (SbxBwrapPlan         *plan,
-                SbxBwrapPlaceholder  *placeholder,
+open_for_mount (SbxBwrapPlaceholder  *placeholder,
+                int                   parent_fd,
+                SbxBwrapMount        *mount,
                 GError              **error)
 {
-  guint i;
+  const char *name = strrchr (placeholder->path, '/') + 1;
+  struct stat st;
 
-  for (i = 0; i < plan->mounts->len; i++)
-    {
-      SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, i);
-      struct stat st;
+  if (mount->source_fd >= 0)
+    return TRUE;
 
-      if (mount->kind != SBX_BWRAP_MOUNT_RO_BIND || mount->source_fd >= 0 ||
-          strcmp (mount->destination, placeholder->path) != 0)
-        continue;
+  mount->source_fd = openat (parent_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-      mount->source_fd = openat (placeholder->directory_fd, strrchr (placeholder->path, '/') + 1,
-                                 O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (mount->source_fd < 0 || fstat (mount->source_fd, &st) < 0 ||
+      (placeholder->made && st.st_ino != placeholder->inode))
+    return refuse_kind (placeholder->path, error);
 
-      if (mount->source_fd < 0 || fstat (mount->source_fd, &st) < 0 ||
-          (placeholder->made && st.st_ino != placeholder->inode))
-        return refuse_kind (placeholder->path, error);
-
-      mount->device = st.st_dev;
-      mount->inode = st.st_ino;
-    }
+  mount->device = st.st_dev;
+  mount->inode = st.st_ino;
+  if (mount->late)
+    _sbx_clear_fd (&mount->source_fd);
 
   return TRUE;
+}
+
+static gboolean
+make_placeholder (SbxBwrapPlaceholder  *placeholder,
+                  SbxBwrapMount        *mount,
+                  GError              **error)
+{
+  sbx_autofd int parent_fd = open_parent (placeholder);
+
+  if (parent_fd < 0)
+    return refuse_kind (placeholder->path, error);
+
+  if (placeholder->exists)
+    look_again (placeholder, parent_fd, mount);
+
+  return (placeholder->exists || placeholder->made || make_one (placeholder, parent_fd, error)) &&
+         open_for_mount (placeholder, parent_fd, mount, error);
+}
+
+/* Those that a plan has a mount for: one that something else covers is not needed. */
+static GHashTable *
+index_mounts (SbxBwrapPlan *self)
+{
+  GHashTable *mounts = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < self->mounts->len; i++)
+    {
+      SbxBwrapMount *mount = g_ptr_array_index (self->mounts, i);
+
+      if (mount->kind == SBX_BWRAP_MOUNT_RO_BIND)
+        g_hash_table_replace (mounts, mount->destination, mount);
+    }
+
+  return mounts;
 }
 
 gboolean
 _sbx_bwrap_plan_make_placeholders (SbxBwrapPlan  *self,
                                    GError       **error)
 {
-  guint i;
+  g_autoptr(GHashTable) mounts = index_mounts (self);
 
-  for (i = 0; i < self->placeholders->len; i++)
+  for (guint i = 0; i < self->placeholders->len; i++)
     {
       SbxBwrapPlaceholder *placeholder = g_ptr_array_index (self->placeholders, i);
+      SbxBwrapMount *mount = g_hash_table_lookup (mounts, placeholder->path);
 
-      if (placeholder->exists)
-        look_again (self, placeholder);
-
-      if ((!placeholder->exists && !placeholder->made && !make_one (placeholder, error)) ||
-          !open_for_mount (self, placeholder, error))
+      if (mount != NULL && !make_placeholder (placeholder, mount, error))
         return FALSE;
     }
 
@@ -430,7 +467,9 @@ _sbx_bwrap_plan_make_placeholders (SbxBwrapPlan  *self,
 int
 _sbx_bwrap_placeholder_hold (const SbxBwrapPlaceholder *self)
 {
-  sbx_autofd int fd = openat (self->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  g_autofree char *path = _sbx_bwrap_placeholder_dup_lock (self->path);
+  sbx_autofd int root_fd = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  sbx_autofd int fd = _sbx_open_beneath (root_fd, path + 1, O_RDONLY | O_DIRECTORY, 0, NULL);
   guint i;
 
   for (i = 0; fd >= 0 && i < HOLD_TRIES; i++)
@@ -445,12 +484,31 @@ _sbx_bwrap_placeholder_hold (const SbxBwrapPlaceholder *self)
   return -1;
 }
 
+char *
+_sbx_bwrap_placeholder_dup_lock (const char *path)
+{
+  char *parent = g_path_get_dirname (path);
+  g_autofree char *above = g_path_get_dirname (parent);
+
+  /* A repository may have hundreds of these, and an open session keeps each lock open. */
+  if (g_str_has_suffix (above, "/" WORKTREES))
+    {
+      g_free (parent);
+      return g_steal_pointer (&above);
+    }
+
+  return parent;
+}
+
 /* FALSE when another session needs what is in the directory. */
 static gboolean
-lock_alone (int  parent_fd,
-            int *lock_fd)
+lock_alone (int         root_fd,
+            const char *path,
+            int        *lock_fd)
 {
-  *lock_fd = openat (parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  g_autofree char *lock_path = _sbx_bwrap_placeholder_dup_lock (path);
+
+  *lock_fd = _sbx_open_beneath (root_fd, lock_path + 1, O_RDONLY | O_DIRECTORY, 0, NULL);
 
   return *lock_fd < 0 || flock (*lock_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
@@ -485,7 +543,7 @@ _sbx_bwrap_placeholder_remove (const char  *path,
                    : !S_ISREG (st.st_mode) || !has_content (parent_fd, name, content))
     return TRUE;
 
-  if (!lock_alone (parent_fd, &lock_fd))
+  if (!lock_alone (root_fd, path, &lock_fd))
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY, _("“%s” is needed by another sandbox"),
                    shown);

@@ -424,12 +424,12 @@ clear_hold (gpointer data)
 }
 
 /* Has sessions whose notes are kept elsewhere leave the placeholders alone. One lock for each
- * directory, in which the placeholders of the plan are neighbours. */
+ * directory. */
 static void
 hold (SbxBwrapState *self,
       SbxBwrapPlan  *plan)
 {
-  struct stat last = { 0 };
+  g_autoptr(GHashTable) held = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
   self->holds = g_array_new (FALSE, FALSE, sizeof (int));
   g_array_set_clear_func (self->holds, clear_hold);
@@ -437,14 +437,11 @@ hold (SbxBwrapState *self,
   for (guint i = 0; i < plan->placeholders->len; i++)
     {
       const SbxBwrapPlaceholder *placeholder = g_ptr_array_index (plan->placeholders, i);
-      struct stat info;
       int fd;
 
-      if (fstat (placeholder->directory_fd, &info) != 0 ||
-          (info.st_dev == last.st_dev && info.st_ino == last.st_ino))
+      if (!g_hash_table_add (held, _sbx_bwrap_placeholder_dup_lock (placeholder->path)))
         continue;
 
-      last = info;
       fd = _sbx_bwrap_placeholder_hold (placeholder);
       if (fd >= 0)
         g_array_append_val (self->holds, fd);

@@ -53,8 +53,8 @@ is_covered_by_another (SbxGitSearch *self,
   return FALSE;
 }
 
-/* In some path that may be written, or part of a git directory that can be written anyway: that of a
- * submodule in a linked working tree is. */
+/* In some path that may be written, or part of a git directory that can be written anyway: that of
+ * a submodule in a linked working tree is. */
 static gboolean
 is_inside (SbxGitSearch *self,
            const char   *path)

@@ -19,8 +19,8 @@
 
 /*
  * What a configuration of git's names: other configurations, and what is run by no more than git
- * status, diff, checkout, merge or commit. Conditions of an include are not looked at: a sandbox may
- * be able to meet them.
+ * status, diff, checkout, merge or commit. Conditions of an include are not looked at: a sandbox
+ * may be able to meet them.
  */
 
 #define MAX_FILES 256

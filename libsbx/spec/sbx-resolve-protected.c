@@ -23,9 +23,9 @@
 #define MAX_PROTECTED 65536
 
 /*
- * Files by which a shell, git, an editor or a coding agent outside runs a command when it is started
- * in the directory, or that are read where a dotfile is a link to them. The last three are, to
- * their agents, what .mcp.json is to another. ".envrc" is not here, since direnv asks about each
+ * Files by which a shell, git, an editor or a coding agent outside runs a command when it is
+ * started in the directory, or that are read where a dotfile is a link to them. The last three are,
+ * to their agents, what .mcp.json is to another. ".envrc" is not here, since direnv asks about each
  * change; ".husky" neither, since people edit it, and hooks are run from what core.hooksPath says.
  */
 static const char * const names[] = {
@@ -57,24 +57,29 @@ get_real (SbxProtect *self,
   const char *known = g_hash_table_lookup (self->real_dirs, path);
   g_autofree char *parent = NULL;
   g_autofree char *name = NULL;
-  char *real_path;
   char *result;
+  struct stat st;
 
   if (known != NULL)
     return known;
 
-  real_path = realpath (path, NULL);
-  if (real_path != NULL)
+  if (strcmp (path, "/") == 0)
+    return "/";
+
+  parent = g_path_get_dirname (path);
+  name = g_path_get_basename (path);
+  result = g_build_filename (get_real (self, parent), name, NULL);
+
+  if (lstat (result, &st) == 0 && S_ISLNK (st.st_mode))
     {
-      result = g_strdup (real_path);
-      free (real_path);
-    }
-  else
-    {
-      parent = g_path_get_dirname (path);
-      name = g_path_get_basename (path);
-      result = strcmp (path, "/") == 0 ? g_strdup ("/")
-                                       : g_build_filename (get_real (self, parent), name, NULL);
+      char *real_path = realpath (result, NULL);
+
+      if (real_path != NULL)
+        {
+          g_free (result);
+          result = g_strdup (real_path);
+          free (real_path);
+        }
     }
 
   g_hash_table_insert (self->real_dirs, g_strdup (path), result);

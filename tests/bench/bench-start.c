@@ -26,15 +26,23 @@ make_plan (const char *dir)
   g_autofree char *home = g_build_filename (dir, "home", NULL);
   g_autofree char *project = g_build_filename (dir, "project", NULL);
   g_autoptr(GError) error = NULL;
+  g_autoptr(SbxReach) asked = sbx_reach_new (project);
+  g_autoptr(SbxReach) reach = NULL;
+  g_autoptr(SbxRoots) roots = NULL;
   SbxBwrapPlanInput input = {
-    .cwd = project, .tmp_path = tmp, .home_path = home, .init_path = g_getenv ("SBX_INIT"),
-    .operator_home = g_get_home_dir (),
+    .tmp_path = tmp, .home_path = home, .init_path = g_getenv ("SBX_INIT"),
   };
   SbxBwrapPlan *plan;
 
   g_mkdir (tmp, 0700);
   g_mkdir (home, 0700);
   g_mkdir (project, 0700);
+  roots = _sbx_bwrap_roots_new (NULL, NULL, NULL, asked, &error);
+  g_assert_no_error (error);
+  reach = _sbx_bwrap_reach_resolve (roots, asked, NULL, &error);
+  g_assert_no_error (error);
+  input.reach = reach;
+  input.roots = roots;
   plan = _sbx_bwrap_plan_new (&input, NULL, &error);
   g_assert_no_error (error);
 

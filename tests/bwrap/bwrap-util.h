@@ -73,6 +73,41 @@ test_place_clear (TestPlace *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TestPlace, test_place_clear)
 
+/* What a plan is made of, for @reach. */
+static inline SbxReach *
+test_resolve (TestPlace  *place,
+              SbxReach   *reach,
+              SbxRoots  **roots,
+              GError    **error)
+{
+  *roots = _sbx_bwrap_roots_new (place->operator_home, place->data, NULL, reach, error);
+
+  return *roots != NULL ? _sbx_bwrap_reach_resolve (*roots, reach, NULL, error) : NULL;
+}
+
+static inline SbxBwrapPlan *
+test_plan_reach (TestPlace  *place,
+                 SbxReach   *reach,
+                 GError    **error)
+{
+  g_autoptr(SbxRoots) roots = NULL;
+  g_autoptr(SbxReach) resolved = test_resolve (place, reach, &roots, error);
+  g_autofree char *config_home = g_build_filename (place->operator_home, ".config", NULL);
+  const SbxBwrapPlanInput input = {
+    .reach = resolved,
+    .roots = roots,
+    .tmp_path = place->tmp,
+    .home_path = place->home,
+    .init_path = "/usr/bin/env",
+    .config_home = config_home,
+
+    /* These tests have nobody but bubblewrap to mount. */
+    .max_mounts = G_MAXUINT,
+  };
+
+  return resolved != NULL ? _sbx_bwrap_plan_new (&input, NULL, error) : NULL;
+}
+
 static inline SbxBwrapPlan *
 test_plan (TestPlace           *place,
            const char          *cwd,
@@ -80,18 +115,14 @@ test_plan (TestPlace           *place,
            const char * const  *write,
            GError             **error)
 {
-  const SbxBwrapPlanInput input = {
-    .cwd = cwd,
-    .read = read,
-    .write = write,
-    .tmp_path = place->tmp,
-    .home_path = place->home,
-    .init_path = "/usr/bin/env",
-    .operator_home = place->operator_home,
-    .data_path = place->data,
-  };
+  g_autoptr(SbxReach) reach = sbx_reach_new (cwd);
 
-  return _sbx_bwrap_plan_new (&input, NULL, error);
+  for (gsize i = 0; read != NULL && read[i] != NULL; i++)
+    sbx_reach_add_read (reach, read[i]);
+  for (gsize i = 0; write != NULL && write[i] != NULL; i++)
+    sbx_reach_add_write (reach, write[i]);
+
+  return test_plan_reach (place, reach, error);
 }
 
 static inline SbxBwrapProgram *

@@ -130,7 +130,7 @@ test_bad_paths (void)
   assert_refused (&place, place.work, NULL, ONE (loop), SBX_ERROR_INVALID, "loop");
   assert_refused (&place, place.work, NULL, ONE (dangling), SBX_ERROR_NOT_FOUND, "not exist");
   assert_refused (&place, place.work, ONE (fifo), NULL, SBX_ERROR_INVALID, "neither");
-  assert_refused (&place, place.work, NULL, ONE ("a/b"), SBX_ERROR_INVALID, "relative");
+  assert_refused (&place, place.work, NULL, ONE ("a/b"), SBX_ERROR_NOT_FOUND, "not exist");
   assert_refused (&place, place.work, NULL, ONE (control), SBX_ERROR_NOT_FOUND,
                   "a\\x1b[31m\\x0a\\xff");
 }
@@ -413,10 +413,17 @@ test_cancelled (void)
   g_autoptr(GCancellable) cancellable = g_cancellable_new ();
   g_autoptr(GError) error = NULL;
   g_autoptr(SbxBwrapPlan) plan = NULL;
+  g_autoptr(SbxReach) asked = NULL;
+  g_autoptr(SbxReach) reach = NULL;
+  g_autoptr(SbxRoots) roots = NULL;
   SbxBwrapPlanInput input = { 0 };
 
   test_place_init (&place);
-  input.cwd = place.work;
+  asked = sbx_reach_new (place.work);
+  reach = test_resolve (&place, asked, &roots, &error);
+  g_assert_no_error (error);
+  input.reach = reach;
+  input.roots = roots;
   input.tmp_path = place.tmp;
   input.home_path = place.home;
   input.init_path = "/usr/bin/env";

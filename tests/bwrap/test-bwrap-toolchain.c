@@ -87,6 +87,9 @@ test_inside (void)
   g_auto(TestPlace) place = { 0 };
   g_autoptr(SbxBwrapToolchain) toolchain = NULL;
   g_autoptr(SbxBwrapPlan) plan = NULL;
+  g_autoptr(SbxReach) asked = NULL;
+  g_autoptr(SbxReach) reach = NULL;
+  g_autoptr(SbxRoots) roots = NULL;
   g_autoptr(GError) error = NULL;
   g_autofree char *path = NULL;
   g_autofree char *script = NULL;
@@ -101,12 +104,14 @@ test_inside (void)
   toolchain = _sbx_bwrap_toolchain_new (path, place.operator_home, NULL, &error);
   g_assert_no_error (error);
 
-  input.cwd = place.work;
+  asked = sbx_reach_new (place.work);
+  reach = test_resolve (&place, asked, &roots, &error);
+  g_assert_no_error (error);
+  input.reach = reach;
+  input.roots = roots;
   input.tmp_path = place.tmp;
   input.home_path = place.home;
   input.init_path = "/usr/bin/env";
-  input.operator_home = place.operator_home;
-  input.data_path = place.data;
   input.toolchain = toolchain;
   plan = _sbx_bwrap_plan_new (&input, NULL, &error);
   g_assert_no_error (error);

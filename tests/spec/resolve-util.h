@@ -75,6 +75,7 @@ test_place_clear (TestPlace *self)
   g_autofree char *script = g_strdup_printf ("chmod -R u+rwx . 2> /dev/null || true; cd /; "
                                              "rm -rf '%s'", self->root);
 
+  g_assert_nonnull (strstr (self->root, "/sbx-resolve-"));
   test_run_in_place (self, script);
   g_clear_pointer (&self->roots, _sbx_roots_free);
   free (self->root);

@@ -133,7 +133,8 @@ test_r10 (void)
   g_auto(TestPlace) place = { 0 };
 
   test_place_init (&place);
-  test_run_in_place (&place, "cd crafted; mkdir points-home points-runs points-root points-keys wt; "
+  test_run_in_place (&place, "cd crafted; "
+                             "mkdir points-home points-runs points-root points-keys wt; "
                              "echo gitdir: $HOME > points-home/.git; "
                              "echo gitdir: ../../runs/a-run > points-runs/.git; "
                              "echo gitdir: ../wt > points-root/.git; "
