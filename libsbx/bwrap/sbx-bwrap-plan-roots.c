@@ -13,9 +13,9 @@
 #include <glib/gi18n-lib.h>
 
 /*
- * What no sandbox of this provider may have, and what is left of a reach after that: one that nobody
- * resolved is resolved; one that was, by whomever, still gets nothing of what would undo the sandbox
- * itself.
+ * What no sandbox of this provider may have, and what is left of a reach after that: one that
+ * nobody resolved is resolved; one that was, by whomever, still gets nothing of what would undo the
+ * sandbox itself.
  */
 
 SbxRoots *
