@@ -96,10 +96,11 @@ const ToolCommand tool_command_check = {
   .name = "check",
   .summary = N_("Say what is wrong with a spec, without opening a sandbox"),
   .description = N_(
-    "SPEC is a JSON file, or “-” for standard input. Without one, the options say what the sandbox\n"
-    "reaches, as those of “run” do; --spec takes a file besides.\n"
+    "SPEC is a JSON file, or “-” for standard input. Without one, the options say what the\n"
+    "sandbox reaches, as those of “run” do; --spec takes a file besides.\n"
     "\n"
-    "The exit status is 0 if a sandbox can be opened so, and 2 if something is wrong, which is said."),
+    "The exit status is 0 if a sandbox can be opened so, and 2 if something is wrong, which is\n"
+    "said."),
   .options = check_entries,
   .mixed = TRUE,
   .run = run,

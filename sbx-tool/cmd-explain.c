@@ -160,12 +160,13 @@ const ToolCommand tool_command_explain = {
   .name = "explain",
   .summary = N_("Show what a sandbox would be made of, and why"),
   .description = N_(
-    "SPEC is a JSON file, or “-” for standard input. Where an option says what the sandbox reaches,\n"
-    "as those of “run” do, there is no SPEC before the questions; --spec takes a file besides.\n"
+    "SPEC is a JSON file, or “-” for standard input. Where an option says what the sandbox\n"
+    "reaches, as those of “run” do, there is no SPEC before the questions; --spec takes a file\n"
+    "besides.\n"
     "\n"
     "With a PATH, it says whether that can be read, written, replaced or connected to, and which\n"
-    "entry decides; with a DOMAIN, whether it can be reached. What has a “/” in it, or begins with\n"
-    "“.” or “~”, is a path. Nothing is opened, and nothing made.\n"
+    "entry decides; with a DOMAIN, whether it can be reached. What has a “/” in it, or begins\n"
+    "with “.” or “~”, is a path. Nothing is opened, and nothing made.\n"
     "\n"
     "The exit status is 0, or 2 if the spec is wrong."),
   .options = explain_entries,

@@ -204,10 +204,13 @@ tool_reach_options_clear (ToolReachOptions *self)
   g_clear_pointer (&self->base, g_free);
 }
 
+typedef void (*AddFunc) (SbxSandboxSpec *spec,
+                         const char     *path);
+
 static void
-add_all (SbxSandboxSpec  *spec,
-         GStrv            paths,
-         void           (*add) (SbxSandboxSpec *spec, const char *path))
+add_all (SbxSandboxSpec *spec,
+         GStrv           paths,
+         AddFunc         add)
 {
   for (gsize i = 0; paths != NULL && paths[i] != NULL; i++)
     add (spec, paths[i]);

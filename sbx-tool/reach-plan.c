@@ -15,7 +15,8 @@ tool_plan_take_options (ToolReachOptions   *self,
 {
   *n_used = 0;
 
-  if (tool_reach_options_name_used (&tool_reach_parsed) == NULL && arguments != NULL && arguments[0] != NULL)
+  if (tool_reach_options_name_used (&tool_reach_parsed) == NULL && arguments != NULL
+      && arguments[0] != NULL)
     {
       tool_reach_parsed.spec = g_strdup (arguments[0]);
       *n_used = 1;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-/* What a plan answers. The plans are made by hand, and the answers are known from what mounts do. */
+/* What a plan answers. Plans are made by hand, and the answers are known from what mounts do. */
 
 #include "config.h"
 

@@ -11,6 +11,7 @@ import {assert, assertEqual, assertFails, run, until} from './tap.js';
 
 Gio._promisify(Sbx.Provider.prototype, 'open_async', 'open_finish');
 Gio._promisify(Sbx.BwrapProvider.prototype, 'diagnose_async', 'diagnose_finish');
+Gio._promisify(Sbx.BwrapProvider.prototype, 'explain_async', 'explain_finish');
 Gio._promisify(Sbx.Process.prototype, 'run_async', 'run_finish');
 Gio._promisify(Sbx.Process.prototype, 'start_async', 'start_finish');
 Gio._promisify(Sbx.Process.prototype, 'wait_async', 'wait_finish');
@@ -204,6 +205,22 @@ run({
             return !GLib.file_test(path, GLib.FileTest.EXISTS);
         });
         assertEqual(told, 0);
+    }),
+
+    // What is explained is what the session that is open was made of.
+    plan: withSession(async (session, work, provider, request) => {
+        const plan = await provider.explain_async(request.get_reach(), null);
+        const enforced = session.get_plan();
+        const list = some => Array.from({length: some.get_n_items()}, (_, i) => some.get_item(i));
+        const places = some => list(some).map(entry => [entry.get_kind(), entry.get_path()]);
+        assertEqual(places(plan), places(enforced));
+        const [entry, access] = enforced.check_path(`${work}/new`);
+        assertEqual(access, Sbx.PlanAccess.READ | Sbx.PlanAccess.WRITE | Sbx.PlanAccess.REPLACE);
+        assertEqual(entry.get_kind(), Sbx.PlanKind.WRITE);
+        assertEqual(plan.check_path('/etc/shadow'), [null, Sbx.PlanAccess.NONE]);
+        assertEqual(plan.check_domain('example.org'), [null, false]);
+        assertEqual(plan.get_problems(), []);
+        assertEqual(JSON.parse(text(plan.to_json())).cwd, work);
     }),
 
     diagnose: withSession(async (_session, _work, provider) => {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Real sandboxes, as Python sees them."""
 
+import json
 import os
 import shutil
 import tempfile
@@ -238,6 +239,38 @@ class Bwrap(unittest.TestCase):
         cancellable.cancel()
         self.assert_fails(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED, self.provider.open,
                           self.request, cancellable)
+
+    def test_plan(self):
+        """What is explained is what the session that is open was made of."""
+        reach = self.request.get_reach()
+        plan = wait(self.provider, "explain", reach, None)
+        self.assertEqual(list(plan.get_problems()), [])
+        self.assertEqual(plan.get_cwd(), self.work)
+        self.assertTrue(plan.get_reach().is_resolved())
+        enforced = self.session.get_plan()
+
+        def places(some):
+            return [(entry.get_kind(), entry.get_path()) for entry in some]
+
+        self.assertEqual(places(plan), places(enforced))
+        self.assertIn((Sbx.PlanKind.WRITE, self.work), places(plan))
+        entry, access = enforced.check_path(os.path.join(self.work, "new"))
+        self.assertEqual(access, Sbx.PlanAccess.READ | Sbx.PlanAccess.WRITE | Sbx.PlanAccess.REPLACE)
+        self.assertEqual(entry.get_source_path(), self.work)
+        self.assertTrue(entry.get_reason())
+        entry, access = plan.check_path("/etc/shadow")
+        self.assertIsNone(entry)
+        self.assertEqual(access, Sbx.PlanAccess.NONE)
+        self.assertEqual(plan.check_domain("example.org"), (None, False))
+        self.assertIn("entries", json.loads(plan.to_json().get_data()))
+
+        reach.add_domain("*.example.org")
+        plan = self.provider.explain(reach, None)
+        entry, allowed = plan.check_domain("www.example.org")
+        self.assertTrue(allowed)
+        self.assertEqual(entry.get_domain(), "*.example.org")
+        reach.add_read(os.path.join(self.base, "missing"))
+        self.assert_fails(Sbx.error_quark(), Sbx.Error.NOT_FOUND, self.provider.explain, reach, None)
 
     def test_diagnose(self):
         findings = self.provider.diagnose(None)
