@@ -230,7 +230,7 @@ parse_variable (Parser   *self,
       return parse_value (self);
     }
 
-  return c < 0 || c == '\n' || c == '#' || c == ';';
+  return c < 0 || c == '\n';
 }
 
 static gboolean
