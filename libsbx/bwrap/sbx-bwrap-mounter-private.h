@@ -15,6 +15,7 @@ typedef enum
 {
   SBX_LATE_MOUNT_READ_ONLY = SBX_MOUNT_READ_ONLY,   /* bound on itself */
   SBX_LATE_MOUNT_PIN       = SBX_MOUNT_PIN,         /* the same, as writable as it is */
+  SBX_LATE_MOUNT_WRITABLE  = SBX_MOUNT_WRITABLE,    /* the same, writable below what is not */
   SBX_LATE_MOUNT_MASK      = SBX_MOUNT_MASK,        /* shows nothing, or an empty directory */
 } SbxLateMountKind;
 

@@ -333,9 +333,7 @@ note_covered (Order *self)
       const SbxBwrapMount *cover = find_cover (self, parent);
 
       mount->on_itself = cover != NULL &&
-                         shows (cover, mount->destination, mount->destination) &&
-                         (mount->kind != SBX_BWRAP_MOUNT_BIND ||
-                          cover->kind == SBX_BWRAP_MOUNT_BIND);
+                         shows (cover, mount->destination, mount->destination);
     }
 }
 

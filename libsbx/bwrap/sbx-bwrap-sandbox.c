@@ -207,9 +207,11 @@ list_late (SbxBwrapPlan *plan)
 
       if (mount->kind == SBX_BWRAP_MOUNT_MASK)
         entry.kind = SBX_LATE_MOUNT_MASK;
+      else if (mount->kind == SBX_BWRAP_MOUNT_RO_BIND)
+        entry.kind = SBX_LATE_MOUNT_READ_ONLY;
       else
-        entry.kind = mount->kind == SBX_BWRAP_MOUNT_BIND ? SBX_LATE_MOUNT_PIN
-                                                         : SBX_LATE_MOUNT_READ_ONLY;
+        entry.kind = mount->origin == SBX_BWRAP_ORIGIN_PIN ? SBX_LATE_MOUNT_PIN
+                                                           : SBX_LATE_MOUNT_WRITABLE;
       entry.path = g_strdup (mount->destination);
       g_array_append_val (late, entry);
     }

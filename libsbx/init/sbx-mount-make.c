@@ -36,6 +36,12 @@ result (long value)
   return value < 0 ? errno : 0;
 }
 
+static bool
+is_read_only (uint32_t kind)
+{
+  return kind == SBX_MOUNT_READ_ONLY || kind == SBX_MOUNT_MASK;
+}
+
 static int
 old_mount (const char    *source,
            const char    *target,
@@ -53,9 +59,10 @@ old_mount (const char    *source,
 static int
 attach (int      tree,
         int      fd,
-        uint64_t attributes)
+        uint64_t attributes,
+        uint64_t cleared)
 {
-  struct mount_attr attr = { .attr_set = attributes };
+  struct mount_attr attr = { .attr_set = attributes, .attr_clr = cleared };
   int error;
 
   error = result (syscall (SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
@@ -70,7 +77,8 @@ static int
 clone_and_attach (int         source,
                   const char *path,
                   int         fd,
-                  uint64_t    attributes)
+                  uint64_t    attributes,
+                  uint64_t    cleared)
 {
   const unsigned int flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE |
                              (*path == '\0' ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW);
@@ -80,7 +88,7 @@ clone_and_attach (int         source,
   if (tree < 0)
     return errno;
 
-  error = attach (tree, fd, attributes);
+  error = attach (tree, fd, attributes, cleared);
   close (tree);
 
   return error;
@@ -95,7 +103,7 @@ make_by_path (const char *path,
               bool        is_directory)
 {
   const char *source = kind == SBX_MOUNT_MASK ? NULL_DEVICE : path;
-  const unsigned long read_only = kind != SBX_MOUNT_PIN ? OLD_RDONLY : 0;
+  const unsigned long read_only = is_read_only (kind) ? OLD_RDONLY : 0;
   int error;
 
   if (kind == SBX_MOUNT_MASK && is_directory)
@@ -124,7 +132,7 @@ check_by_path (const char *path,
   if (fstat (fd, &before) < 0 || fstat (now, &after) < 0 || fstatfs (now, &file_system) < 0 ||
       stat (NULL_DEVICE, &null_device) < 0)
     error = errno;
-  else if (kind != SBX_MOUNT_PIN && (file_system.f_flags & OLD_RDONLY) == 0)
+  else if (is_read_only (kind) && (file_system.f_flags & OLD_RDONLY) == 0)
     error = ESTALE;
   else if (kind != SBX_MOUNT_MASK &&
            (before.st_dev != after.st_dev || before.st_ino != after.st_ino))
@@ -147,13 +155,14 @@ _sbx_mount_make (const char *path,
 
 #ifndef SBX_MOUNT_WITHOUT_NEW_CALLS
   const uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-                              (kind != SBX_MOUNT_PIN ? MOUNT_ATTR_RDONLY : 0);
+                              (is_read_only (kind) ? MOUNT_ATTR_RDONLY : 0);
+  const uint64_t cleared = kind == SBX_MOUNT_WRITABLE ? MOUNT_ATTR_RDONLY : 0;
 
   /* An empty directory has nothing that could be mounted below it, nor anything to swap. */
   if (kind == SBX_MOUNT_MASK && !is_directory)
-    error = clone_and_attach (AT_FDCWD, NULL_DEVICE, fd, attributes);
+    error = clone_and_attach (AT_FDCWD, NULL_DEVICE, fd, attributes, 0);
   else if (kind != SBX_MOUNT_MASK)
-    error = clone_and_attach (fd, "", fd, attributes);
+    error = clone_and_attach (fd, "", fd, attributes, cleared);
 #else
   (void) fd;
 #endif

@@ -27,7 +27,8 @@
 #define SBX_MOUNT_PIN           2             /* the same, as writable as it is */
 #define SBX_MOUNT_MASK          3             /* a device that cannot be opened; for a directory, an
                                                * empty one that cannot be written to */
-#define SBX_MOUNT_N_KINDS       4
+#define SBX_MOUNT_WRITABLE      4             /* bound on itself, and writable below what is not */
+#define SBX_MOUNT_N_KINDS       5
 
 /* Where it stopped. */
 #define SBX_MOUNT_AT_NONE       0
