@@ -55,7 +55,8 @@ typedef struct
   GCancellable    *inner;          /* of the step that is on */
   GSource         *outer;
   GSource         *deadline;
-  guint            subscription;
+  guint            jobs;           /* subscriptions to signals */
+  guint            owners;
   guint            version;
   gboolean         started;        /* systemd has taken the job */
   gboolean         timed_out;
@@ -80,8 +81,10 @@ talk_free (Talk *talk)
   clear_source (&talk->outer);
   clear_source (&talk->deadline);
 
-  if (talk->subscription != 0)
-    g_dbus_connection_signal_unsubscribe (talk->connection, talk->subscription);
+  if (talk->jobs != 0)
+    g_dbus_connection_signal_unsubscribe (talk->connection, talk->jobs);
+  if (talk->owners != 0)
+    g_dbus_connection_signal_unsubscribe (talk->connection, talk->owners);
 
   if (talk->connection != NULL)
     g_signal_handlers_disconnect_by_data (talk->connection, talk);
@@ -158,7 +161,7 @@ closed_cb (GDBusConnection *connection,
 
   if (talk->started && talk->result == NULL)
     finish (talk, g_error_new_literal (SBX_ERROR, SBX_ERROR_NOT_ENFORCEABLE,
-                                       _("the bus on which systemd listens went away")));
+                                       _("systemd went away meanwhile")));
 }
 
 static gboolean
@@ -379,6 +382,19 @@ job_removed_cb (GDBusConnection *connection,
     job_ended (talk);
 }
 
+/* It ended, or is another one now, which does not know of the job. */
+static void
+owner_changed_cb (GDBusConnection *connection,
+                  const char      *sender,
+                  const char      *path,
+                  const char      *interface,
+                  const char      *signal_name,
+                  GVariant        *parameters,
+                  gpointer         user_data)
+{
+  closed_cb (connection, FALSE, NULL, user_data);
+}
+
 static void
 started_cb (GObject      *object,
             GAsyncResult *result,
@@ -481,7 +497,11 @@ next_step (Talk *talk)
   switch (talk->what)
     {
     case DO_START:
-      talk->subscription =
+      talk->owners =
+        g_dbus_connection_signal_subscribe (talk->connection, BUS_NAME, BUS_NAME,
+                                            "NameOwnerChanged", BUS_PATH, SYSTEMD,
+                                            G_DBUS_SIGNAL_FLAGS_NONE, owner_changed_cb, talk, NULL);
+      talk->jobs =
         g_dbus_connection_signal_subscribe (talk->connection, SYSTEMD, MANAGER, "JobRemoved",
                                             MANAGER_PATH, NULL, G_DBUS_SIGNAL_FLAGS_NONE,
                                             job_removed_cb, talk, NULL);

@@ -13,13 +13,24 @@ G_BEGIN_DECLS
 /* "nobody", as whom a test that root runs runs itself again. */
 #define TEST_UID 65534
 
+/* Removes what the test has made with g_dir_make_tmp(). */
+static inline void
+remove_made (const char *path)
+{
+  g_autofree char *name = g_path_get_basename (path);
+
+  g_assert_true (g_path_is_absolute (path));
+  g_assert_true (g_str_has_prefix (name, "sbx-"));
+  remove_tree (path);
+}
+
 static inline char *
 get_try_limits (void)
 {
   return g_test_build_filename (G_TEST_BUILT, "bwrap", "try-limits", NULL);
 }
 
-/* What the project may be used for, with the program that uses things up; limits come in addition. */
+/* What the project may be used for, with the program that uses things up; limits are added. */
 static inline SbxReach *
 limits_reach (Place *place)
 {

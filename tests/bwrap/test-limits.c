@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 
 /*
- * What a sandbox may use of the machine, in real ones. Those below /limits/user/T6 are for an ordinary
- * user, and root runs them as one.
+ * What a sandbox may use of the machine, in real ones. Those below /limits/user/T6 are for an
+ * ordinary user, and root runs them as one.
  */
 
 static SbxSession *
