@@ -18,10 +18,12 @@
 
 typedef struct
 {
-  const char *path;
-  GArray     *upwards;   /* of SbxFileId, of the path itself and above */
-  gboolean    has_id;
-  SbxFileId   id;        /* of the path itself */
+  const char    *path;
+  GArray        *upwards;   /* of SbxFileId, of the path itself and above */
+  gboolean       has_id;
+  SbxFileId      id;        /* of the path itself */
+  SbxMountPlace  place;
+  GPtrArray     *mounts;    /* of SbxMount, below it: binding it takes them along */
 } Asked;
 
 gboolean
@@ -51,20 +53,54 @@ has_id (const GArray    *ids,
   return FALSE;
 }
 
+/* Something below is mounted from there, or from below it, or from above it. The place itself is
+ * where it is by its name. */
+static gboolean
+brings_along (const Asked      *asked,
+              const SbxGuarded *guarded,
+              gboolean          whole)
+{
+  for (guint i = 0; i < asked->mounts->len; i++)
+    {
+      const SbxMount *mount = g_ptr_array_index (asked->mounts, i);
+      const SbxMountPlace place = { mount->device, mount->root };
+
+      if (_sbx_path_is_below (mount->point, guarded->path) ||
+          _sbx_path_is_below (guarded->path, mount->point))
+        continue;
+
+      if (_sbx_mount_place_is_below (&guarded->place, &place) ||
+          (!whole && _sbx_mount_place_is_below (&place, &guarded->place)))
+        return TRUE;
+    }
+
+  return FALSE;
+}
+
 static gboolean
 is_inside (const Asked      *asked,
            const SbxGuarded *guarded)
 {
-  return _sbx_path_is_below (asked->path, guarded->path) ||
-         (SBX_PROTECTS (F4I) && guarded->exists && has_id (asked->upwards, &guarded->id));
+  if (_sbx_path_is_below (asked->path, guarded->path))
+    return TRUE;
+
+  return SBX_PROTECTS (F4) &&
+         ((guarded->exists && has_id (asked->upwards, &guarded->id)) ||
+          _sbx_mount_place_is_below (&asked->place, &guarded->place) ||
+          brings_along (asked, guarded, FALSE));
 }
 
 static gboolean
 contains (const Asked      *asked,
           const SbxGuarded *guarded)
 {
-  return _sbx_path_is_below (guarded->path, asked->path) ||
-         (SBX_PROTECTS (F4I) && asked->has_id && has_id (guarded->above, &asked->id));
+  if (_sbx_path_is_below (guarded->path, asked->path))
+    return TRUE;
+
+  return SBX_PROTECTS (F4) &&
+         ((asked->has_id && has_id (guarded->above, &asked->id)) ||
+          _sbx_mount_place_is_below (&guarded->place, &asked->place) ||
+          brings_along (asked, guarded, TRUE));
 }
 
 static gboolean
@@ -226,31 +262,31 @@ is_broken (const Asked      *asked,
   switch (guarded->rule)
     {
     case SBX_RULE_HOME:
-      return SBX_PROTECTS (F1) && contains (asked, guarded);
+      return SBX_PROTECTS (HOME) && contains (asked, guarded);
 
     case SBX_RULE_RUN_ROOT:
-      return SBX_PROTECTS (F2) && is_inside (asked, guarded);
+      return SBX_PROTECTS (RUN_ROOT) && is_inside (asked, guarded);
 
     case SBX_RULE_HARNESS:
-      return SBX_PROTECTS (F3) && any_use && overlaps (asked, guarded);
+      return SBX_PROTECTS (STATES) && any_use && overlaps (asked, guarded);
 
     case SBX_RULE_KEYS:
-      return SBX_PROTECTS (F4) && any_use && overlaps (asked, guarded);
+      return SBX_PROTECTS (KEYS) && any_use && overlaps (asked, guarded);
 
     case SBX_RULE_START:
-      return SBX_PROTECTS (F4) && use == SBX_ROOTS_WRITE && overlaps (asked, guarded);
+      return SBX_PROTECTS (F1) && use == SBX_ROOTS_WRITE && overlaps (asked, guarded);
 
     case SBX_RULE_MACHINE:
-      return SBX_PROTECTS (F5) && overlaps (asked, guarded);
+      return SBX_PROTECTS (OWN) && overlaps (asked, guarded);
 
     case SBX_RULE_CONFIG:
-      return SBX_PROTECTS (F5) && use == SBX_ROOTS_WRITE && overlaps (asked, guarded);
+      return SBX_PROTECTS (F1) && use == SBX_ROOTS_WRITE && overlaps (asked, guarded);
 
     case SBX_RULE_CONTROL:
-      return SBX_PROTECTS (F6) && any_use && is_in_control (asked, use, guarded);
+      return SBX_PROTECTS (DOORS) && any_use && is_in_control (asked, use, guarded);
 
     case SBX_RULE_DOOR:
-      return SBX_PROTECTS (F6) && any_use && is_inside (asked, guarded);
+      return SBX_PROTECTS (DOORS) && any_use && is_inside (asked, guarded);
 
     case SBX_RULE_ESCAPE:
     default:
@@ -268,6 +304,44 @@ is_exempt (const SbxRoots   *self,
          (guarded->rule == SBX_RULE_MACHINE || guarded->rule == SBX_RULE_CONFIG);
 }
 
+static void
+asked_init (Asked             *self,
+            const SbxRoots    *roots,
+            const char        *path,
+            const struct stat *st)
+{
+  self->path = path;
+  self->upwards = _sbx_file_ids_upwards (path);
+  self->mounts = g_ptr_array_new ();
+  _sbx_mount_table_locate (roots->mounts, path, &self->place);
+
+  if (st != NULL)
+    {
+      self->has_id = TRUE;
+      self->id.device = st->st_dev;
+      self->id.inode = st->st_ino;
+      g_array_append_val (self->upwards, self->id);
+    }
+
+  for (guint i = 0; i < roots->mounts->len; i++)
+    {
+      SbxMount *mount = g_ptr_array_index (roots->mounts, i);
+
+      if (_sbx_path_is_below (mount->point, path) && strcmp (mount->point, path) != 0)
+        g_ptr_array_add (self->mounts, mount);
+    }
+}
+
+static void
+asked_clear (Asked *self)
+{
+  g_clear_pointer (&self->upwards, g_array_unref);
+  g_clear_pointer (&self->mounts, g_ptr_array_unref);
+  _sbx_mount_place_clear (&self->place);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Asked, asked_clear)
+
 gboolean
 _sbx_roots_check (const SbxRoots     *self,
                   SbxRootsUse         use,
@@ -276,23 +350,14 @@ _sbx_roots_check (const SbxRoots     *self,
                   const struct stat  *st,
                   GError            **error)
 {
-  g_autoptr(GArray) upwards = NULL;
-  Asked asked = { .path = path };
+  g_auto(Asked) asked = { 0 };
 
   g_return_val_if_fail (self->guarded != NULL, FALSE);
 
   if (!check_system (use, label, path, error))
     return FALSE;
 
-  upwards = _sbx_file_ids_upwards (path);
-  asked.upwards = upwards;
-  if (st != NULL)
-    {
-      asked.has_id = TRUE;
-      asked.id.device = st->st_dev;
-      asked.id.inode = st->st_ino;
-      g_array_append_val (upwards, asked.id);
-    }
+  asked_init (&asked, self, path, st);
 
   /* In the order of the rules, so that of several the first one is told. */
   for (SbxRule rule = SBX_RULE_HOME; rule <= SBX_RULE_DOOR; rule++)

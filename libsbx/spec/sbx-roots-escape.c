@@ -156,7 +156,7 @@ _sbx_roots_find_escape (const SbxRoots     *self,
 
       if (guarded->rule != SBX_RULE_ESCAPE ||
           (strcmp (guarded->path, path) != 0 &&
-           !(SBX_PROTECTS (F4I) && guarded->exists && guarded->id.device == st->st_dev &&
+           !(SBX_PROTECTS (F4) && guarded->exists && guarded->id.device == st->st_dev &&
              guarded->id.inode == st->st_ino)))
         continue;
 

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "spec/sbx-mount-table-private.h"
 #include "spec/sbx-roots-private.h"
 
 G_BEGIN_DECLS
@@ -12,15 +13,15 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  SBX_RULE_HOME,        /* F1 */
-  SBX_RULE_RUN_ROOT,    /* F2 */
-  SBX_RULE_HARNESS,     /* F3 */
-  SBX_RULE_KEYS,        /* F4 */
-  SBX_RULE_START,       /* F4 */
-  SBX_RULE_MACHINE,     /* F5 */
-  SBX_RULE_CONFIG,      /* F5 */
-  SBX_RULE_CONTROL,     /* F6; the root itself */
-  SBX_RULE_DOOR,        /* F6; a child of it */
+  SBX_RULE_HOME,
+  SBX_RULE_RUN_ROOT,
+  SBX_RULE_HARNESS,
+  SBX_RULE_KEYS,
+  SBX_RULE_START,       /* for writing alone */
+  SBX_RULE_MACHINE,
+  SBX_RULE_CONFIG,      /* for writing alone */
+  SBX_RULE_CONTROL,     /* the root itself */
+  SBX_RULE_DOOR,        /* a child of it */
   SBX_RULE_ESCAPE,      /* a socket; for _sbx_roots_find_escape() alone */
 } SbxRule;
 
@@ -35,11 +36,12 @@ typedef struct
  * the way counts, since who can write one can turn it elsewhere. */
 typedef struct
 {
-  SbxRule    rule;
-  char      *path;     /* without any link, but for the last component of a link's place */
-  gboolean   exists;
-  SbxFileId  id;       /* if it does */
-  GArray    *above;    /* of SbxFileId, of the directories that it lies in */
+  SbxRule        rule;
+  char          *path;     /* without any link, but for the last component of a link's place */
+  gboolean       exists;
+  SbxFileId      id;       /* if it does */
+  GArray        *above;    /* of SbxFileId, of the directories that it lies in */
+  SbxMountPlace  place;
 } SbxGuarded;
 
 void       _sbx_guarded_free         (SbxGuarded   *self);
@@ -65,7 +67,7 @@ void       _sbx_guarded_add          (GPtrArray    *guarded,
 /* Of the sockets of this session that are full escapes. */
 char     **_sbx_roots_list_escapes   (void);
 
-/* The defaults of F4 and F3 for a home directory, whatever the environment says. */
+/* The defaults for a home directory, whatever the environment says. */
 char     **_sbx_roots_list_keys      (const char   *home);
 char     **_sbx_roots_list_starts    (const char   *home);
 char     **_sbx_roots_list_harnesses (const char   *home);

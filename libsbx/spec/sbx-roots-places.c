@@ -144,6 +144,7 @@ _sbx_guarded_free (SbxGuarded *self)
 {
   g_free (self->path);
   g_array_unref (self->above);
+  _sbx_mount_place_clear (&self->place);
   g_free (self);
 }
 

@@ -10,7 +10,7 @@
 G_BEGIN_DECLS
 
 /*
- * What no sandbox may have: the rules F1 to F6. Everything is compared by components of real paths,
+ * What no sandbox may have: places by name. Everything is compared by components of real paths,
  * and by device and inode as well, for trees that are mounted twice. All of these block on the
  * disk: for worker threads, without any main context.
  */
@@ -19,20 +19,21 @@ G_BEGIN_DECLS
  * as far as they exist, and the defaults filled in. */
 typedef struct
 {
-  char  *home;             /* F1; of the operator */
-  char  *account_home;     /* F1; the same, whatever HOME says; NULL when it is the same */
-  char  *run_root;         /* F2; NULL for none */
-  char **harness_states;   /* F3 */
-  char **key_dirs;         /* F4; for reading as well: keys, tokens, passwords */
-  char **start_dirs;       /* F4; for writing alone: what the desktop or a shell starts */
-  char  *machine_root;     /* F5; libsbx's own directory of data */
-  char **config_dirs;      /* F5; for writing alone: where libsbx reads configuration from */
-  char  *control_root;     /* F6; NULL for none */
-  char  *own_path;         /* an exemption from F5: a session's own worktree, real; NULL for none */
+  char  *home;             /* of the operator */
+  char  *account_home;     /* the same, whatever HOME says; NULL when it is the same */
+  char  *run_root;         /* NULL for none */
+  char **harness_states;   /* of coding agents */
+  char **key_dirs;         /* for reading as well: keys, tokens, passwords */
+  char **start_dirs;       /* for writing alone: what the desktop or a shell starts */
+  char  *machine_root;     /* libsbx's own directory of data */
+  char **config_dirs;      /* for writing alone: where libsbx reads configuration from */
+  char  *control_root;     /* of the engine; NULL for none */
+  char  *own_path;         /* a session's own worktree, exempt from these two; NULL for none */
   char **allowed_sockets;  /* real paths of sockets that are known full escapes, and allowed */
 
   char     **escape_sockets;    /* known full escapes by place, beside those known by name */
   gboolean   home_is_default;   /* it need not exist then */
+  GPtrArray *mounts;       /* of SbxMount, as they were then; NULL unless real */
   GPtrArray *guarded;      /* of SbxGuarded, see sbx-roots-guard-private.h; NULL unless real */
 } SbxRoots;
 
@@ -49,8 +50,8 @@ typedef enum
 {
   SBX_ROOTS_READ,
   SBX_ROOTS_WRITE,
-  SBX_ROOTS_TOOLCHAIN,   /* found on PATH, for reading: F1, F2, F5 alone */
-  SBX_ROOTS_SOCKET,      /* F1 does not count the way; /run is allowed */
+  SBX_ROOTS_TOOLCHAIN,   /* found on PATH, for reading: home, run root and own data alone */
+  SBX_ROOTS_SOCKET,      /* /run is allowed */
 } SbxRootsUse;
 
 /* @self is real, and so is @path, of which @st is what is there. @label is what to call it: "read",

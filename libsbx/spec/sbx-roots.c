@@ -60,6 +60,7 @@ _sbx_roots_free (SbxRoots *self)
   g_free (self->own_path);
   g_strfreev (self->allowed_sockets);
   g_strfreev (self->escape_sockets);
+  g_clear_pointer (&self->mounts, g_ptr_array_unref);
   g_clear_pointer (&self->guarded, g_ptr_array_unref);
   g_free (self);
 }
@@ -145,6 +146,13 @@ guard (SbxRoots       *self,
     {
       _sbx_guarded_add (self->guarded, SBX_RULE_CONTROL, given->control_root);
       guard_doors (self);
+    }
+
+  for (guint i = 0; i < self->guarded->len; i++)
+    {
+      SbxGuarded *guarded = g_ptr_array_index (self->guarded, i);
+
+      _sbx_mount_table_locate (self->mounts, guarded->path, &guarded->place);
     }
 }
 
@@ -246,6 +254,10 @@ _sbx_roots_real (const SbxRoots  *self,
   if (!given->home_is_default && !check_there (real->home, _("home"), error))
     return NULL;
   if (real->run_root != NULL && !check_there (real->run_root, _("run root"), error))
+    return NULL;
+
+  real->mounts = _sbx_mount_table_read (error);
+  if (real->mounts == NULL)
     return NULL;
 
   guard (real, given);
