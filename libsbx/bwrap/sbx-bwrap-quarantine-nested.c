@@ -20,6 +20,9 @@
  */
 
 #define MAX_SHOWN 10
+/* How far the clock of a file system is behind. */
+#define CLOCK_US 10000
+
 #define TIME_LIMIT_US (2 * G_USEC_PER_SEC)
 
 /* Ends a search that takes too long. */
@@ -58,7 +61,8 @@ is_new (SbxBwrapQuarantine *self,
   struct stat info;
 
   return !g_hash_table_contains (self->trees, tree) && lstat (git, &info) == 0 &&
-         info.st_ctim.tv_sec >= self->opened;
+         info.st_ctim.tv_sec * G_USEC_PER_SEC + info.st_ctim.tv_nsec / 1000 >=
+           self->opened - CLOCK_US;
 }
 
 /* FALSE: not all of it was seen. */

@@ -80,11 +80,12 @@ void                _sbx_bwrap_quarantine_listen    (SbxBwrapQuarantine         
                                                      GMainContext                  *context,
                                                      SbxSession                    *session);
 
-/* A command begins: looks while it runs, if it is not a short one. Does not block. */
+/* A command, or a file verb that changes something, begins: looks while it runs, if it is not a
+ * short one. Does not block. */
 void                _sbx_bwrap_quarantine_begin     (SbxBwrapQuarantine            *self);
 
-/* A command has ended. Calls back when all is put aside that it left: %TRUE means that there is
- * nothing, and that @callback is not called. Does not block. */
+/* One that began has ended. Calls back when all is put aside that it left: %TRUE means that there
+ * is nothing, and that @callback is not called. Does not block. */
 gboolean            _sbx_bwrap_quarantine_settle    (SbxBwrapQuarantine            *self,
                                                      GAsyncReadyCallback            callback,
                                                      gpointer                       user_data);

@@ -70,7 +70,7 @@ struct _SbxBwrapQuarantine
   guint            n_nodes;
   GPtrArray       *git_dirs;     /* (element-type filename) */
   GHashTable      *trees;        /* of paths: working trees that were there before */
-  gint64           opened;       /* seconds since 1970 */
+  gint64           opened;       /* microseconds since 1970 */
   GPtrArray       *business;     /* (element-type SbxQuarantineBusiness) that was there before */
 
   GMutex           check;        /* held for as long as a check takes */
@@ -85,7 +85,8 @@ struct _SbxBwrapQuarantine
   guint64          done;         /* the last one of them that was done */
   GQueue           messages;
   guint            n_lost;       /* messages */
-  guint            n_begun;      /* commands */
+  guint            n_begun;      /* commands, and file verbs that change something */
+  guint            n_running;    /* of them */
   GSource         *flush;        /* (nullable) */
   GSource         *arming;       /* (nullable) */
   GMainContext    *context;      /* (nullable) */

@@ -145,7 +145,7 @@ _sbx_bwrap_quarantine_new (const SbxBwrapQuarantineInput  *input,
   for (guint i = 0; input->trees != NULL && i < input->trees->len; i++)
     g_hash_table_add (self->trees, g_strdup (g_ptr_array_index (input->trees, i)));
 
-  self->opened = g_get_real_time () / G_USEC_PER_SEC;
+  self->opened = g_get_real_time ();
   g_ptr_array_unref (self->business);
   self->business = _sbx_quarantine_find_business (self->git_dirs);
 
@@ -371,6 +371,7 @@ _sbx_bwrap_quarantine_begin (SbxBwrapQuarantine *self)
   gboolean now = FALSE;
 
   g_mutex_lock (&self->mutex);
+  self->n_running++;
 
   /* The first command of many, or of one: nobody knows yet. */
   if (self->n_begun < SHORT_COMMANDS && !self->disarmed && self->context != NULL)
@@ -429,7 +430,8 @@ _sbx_bwrap_quarantine_settle (SbxBwrapQuarantine  *self,
   g_mutex_lock (&self->mutex);
 
   /* Whoever ran a short command pays nothing more. */
-  if (self->n_begun < SHORT_COMMANDS)
+  self->n_running -= MIN (self->n_running, 1);
+  if (self->n_running == 0)
     clear_source (&self->arming);
 
   quiet = self->roots->len == 0 ||

@@ -6,6 +6,7 @@
 
 #include "bwrap/sbx-bwrap-session-private.h"
 
+#include "bwrap/sbx-bwrap-quarantine-private.h"
 #include "bwrap/sbx-init-records-private.h"
 #include "core/sbx-error.h"
 #include "core/sbx-file-invocations.h"
@@ -42,6 +43,7 @@ struct _FileCall
 {
   SbxInvocation  *invocation;
   SbxInitChannel *channel;
+  SbxBwrapQuarantine *quarantine;   /* (nullable) of a verb that may make something */
   AnswerFunc      answer;
   SbxInitVerb     verb;
   char           *path;
@@ -55,6 +57,7 @@ struct _FileCall
   GError         *error;
   guint           ending    : 1;    /* we asked for it */
   guint           has_ended : 1;
+  guint           settling  : 1;
   guint           answered  : 1;
 };
 
@@ -70,6 +73,7 @@ file_call_clear (FileCall *call)
   g_clear_error (&call->error);
   g_clear_object (&call->invocation);
   g_clear_object (&call->channel);
+  g_clear_pointer (&call->quarantine, _sbx_bwrap_quarantine_unref);
   g_free (call->path);
   g_free (call->new_path);
 }
@@ -187,6 +191,32 @@ file_call_finish (FileCall *call)
 }
 
 static void
+settled_cb (GObject      *object,
+            GAsyncResult *result,
+            gpointer      user_data)
+{
+  FileCall *call = user_data;
+
+  _sbx_bwrap_quarantine_tell (call->quarantine);
+  file_call_finish (call);
+}
+
+/* The same, once what it may have made is put aside. */
+static void
+file_call_settle (FileCall *call)
+{
+  if (call->quarantine == NULL || call->error != NULL)
+    {
+      file_call_finish (call);
+      return;
+    }
+
+  call->settling = TRUE;
+  if (_sbx_bwrap_quarantine_settle (call->quarantine, settled_cb, call))
+    file_call_finish (call);
+}
+
+static void
 output_cb (SbxOutput *output,
            GBytes    *bytes,
            gpointer   user_data)
@@ -199,8 +229,8 @@ output_ended_cb (SbxOutput *output,
 {
   FileCall *call = user_data;
 
-  if (call->has_ended && !call->answered)
-    file_call_finish (call);
+  if (call->has_ended && !call->answered && !call->settling)
+    file_call_settle (call);
 }
 
 static void
@@ -217,7 +247,7 @@ ended_cb (const SbxInitEnd *end,
     call->error = g_error_copy (error);
 
   if (call->error != NULL || _sbx_output_is_drained (&call->output))
-    file_call_finish (call);
+    file_call_settle (call);
 }
 
 static void
@@ -305,7 +335,23 @@ file_call_start (FileCall           *call,
     g_cancellable_source_new (sbx_invocation_get_cancellable (call->invocation));
   g_source_set_callback (call->cancelled, G_SOURCE_FUNC (cancelled_cb), call, NULL);
   g_source_attach (call->cancelled, _sbx_session_get_context (session));
+  if (call->quarantine != NULL)
+    _sbx_bwrap_quarantine_begin (call->quarantine);
   _sbx_input_start (&call->input);
+}
+
+/* The same for one that changes something, and tells nothing. */
+static void
+file_call_change (FileCall           *call,
+                  SbxBwrapSession    *self,
+                  SbxInitVerb         verb,
+                  const char * const *argv,
+                  GBytes             *content)
+{
+  if (_sbx_bwrap_session_get_quarantine (self) != NULL)
+    call->quarantine = _sbx_bwrap_quarantine_ref (_sbx_bwrap_session_get_quarantine (self));
+
+  file_call_start (call, self, verb, argv, content, FALSE);
 }
 
 static void
@@ -433,8 +479,7 @@ handle_write_file (SbxSession        *session,
   FileCall *call = file_call_new (SBX_BWRAP_SESSION (session), SBX_INVOCATION (invocation), path,
                                   0, answer_done);
 
-  file_call_start (call, SBX_BWRAP_SESSION (session), SBX_INIT_VERB_WRITE_FILE, argv, content,
-                   FALSE);
+  file_call_change (call, SBX_BWRAP_SESSION (session), SBX_INIT_VERB_WRITE_FILE, argv, content);
 
   return TRUE;
 }
@@ -450,7 +495,7 @@ handle_simple (SbxSession        *session,
   FileCall *call = file_call_new (SBX_BWRAP_SESSION (session), SBX_INVOCATION (invocation), path,
                                   0, answer_done);
 
-  file_call_start (call, SBX_BWRAP_SESSION (session), verb, argv, NULL, FALSE);
+  file_call_change (call, SBX_BWRAP_SESSION (session), verb, argv, NULL);
 
   return TRUE;
 }
@@ -549,8 +594,7 @@ handle_write_range (SbxSession        *session,
   FileCall *call = file_call_new (SBX_BWRAP_SESSION (session), SBX_INVOCATION (invocation), path,
                                   0, answer_done);
 
-  file_call_start (call, SBX_BWRAP_SESSION (session), SBX_INIT_VERB_WRITE_RANGE, argv, content,
-                   FALSE);
+  file_call_change (call, SBX_BWRAP_SESSION (session), SBX_INIT_VERB_WRITE_RANGE, argv, content);
 
   return TRUE;
 }
@@ -567,7 +611,7 @@ handle_moving (SbxSession        *session,
                                   0, answer_done);
 
   call->new_path = g_strdup (new_path);
-  file_call_start (call, SBX_BWRAP_SESSION (session), verb, argv, NULL, FALSE);
+  file_call_change (call, SBX_BWRAP_SESSION (session), verb, argv, NULL);
 
   return TRUE;
 }

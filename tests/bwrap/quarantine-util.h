@@ -61,22 +61,31 @@ ground_init (Ground     *self,
   g_assert_cmpint (self->sessions_fd, >=, 0);
 }
 
+/* Nothing but what tests make. */
 static inline void
 remove_all (const char *path)
 {
   g_autoptr(GSubprocess) rm = NULL;
   g_autoptr(GSubprocess) chmod_process = NULL;
 
+  g_assert_true (strstr (path, "/sbx-quarantine-") != NULL);
   chmod_process = g_subprocess_new (G_SUBPROCESS_FLAGS_STDERR_SILENCE, NULL,
                                     "chmod", "-R", "u+rwx", path, NULL);
   g_subprocess_wait (chmod_process, NULL, NULL);
-  rm = g_subprocess_new (G_SUBPROCESS_FLAGS_NONE, NULL, "rm", "-rf", path, NULL);
+  rm = g_subprocess_new (G_SUBPROCESS_FLAGS_NONE, NULL,
+                         "rm", "-rf", "--one-file-system", path, NULL);
   g_assert_true (g_subprocess_wait_check (rm, NULL, NULL));
 }
+
+/* Of one that ground_init() was not called for there is nothing. */
+#define GROUND_NONE { NULL, NULL, NULL, NULL, -1 }
 
 static inline void
 ground_clear (Ground *self)
 {
+  if (self->root == NULL)
+    return;
+
   close (self->sessions_fd);
   remove_all (self->data);
   remove_all (self->root);
@@ -100,7 +109,7 @@ to_paths (const char  *parent,
   return list;
 }
 
-/* Looks after @names, which are not there, and @present, which are; both end in NULL. */
+/* Looks after @names, which are not there, and @present, which are. */
 static inline SbxBwrapQuarantine *
 try_quarantine (Ground      *ground,
                 const char **names,

@@ -128,10 +128,45 @@ test_while_running (void)
 
   test_wait_for (messages->len == 2);
   g_assert_false (is_there (place->project, ".mcp.json"));
-  while (!is_there (place->project, "seen"))
+  for (guint i = 0; i < TEST_DEADLINE_S * 1000 && !is_there (place->project, "seen"); i++)
     g_usleep (1000);
 
+  g_assert_true (is_there (place->project, "seen"));
   g_assert_cmpint (sbx_process_get_state (process), ==, SBX_PROCESS_STATE_RUNNING);
+  close_session (session);
+}
+
+/* What is written through the session is written in the sandbox, for somebody. */
+static void
+test_files (void)
+{
+  g_autoptr(Place) place = place_new ();
+  g_autoptr(GPtrArray) messages = messages_new ();
+  g_autoptr(SbxSession) session = open_in (place, messages);
+  g_autoptr(GBytes) content = g_bytes_new_static ("x", 1);
+  g_autoptr(GError) error = NULL;
+
+  for (guint i = 0; i < 5; i++)
+    {
+      sbx_session_write_file (session, ".mcp.json", content, 0644, NULL, &error);
+      g_assert_no_error (error);
+      g_assert_false (is_there (place->project, ".mcp.json"));
+
+      /* It may be gone before its maker has seen it. */
+      if (!sbx_session_create_dir_all (session, ".vscode", NULL, &error))
+        g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+      g_clear_error (&error);
+      g_assert_false (is_there (place->project, ".vscode"));
+      sbx_session_write_file (session, "file", content, 0644, NULL, &error);
+      g_assert_no_error (error);
+      g_assert_true (is_there (place->project, "file"));
+      sbx_session_rename (session, "file", ".idea", NULL, &error);
+      g_assert_no_error (error);
+      g_assert_false (is_there (place->project, ".idea"));
+      if (i == 0)
+        g_assert_cmpuint (messages->len, ==, 3);
+    }
+
   close_session (session);
 }
 
@@ -245,18 +280,19 @@ test_nested (void)
 {
   g_autoptr(Place) place = place_new ();
   g_autoptr(GPtrArray) messages = messages_new ();
-  g_autofree char *before = g_build_filename (place->project, "before/.git", NULL);
+  g_autofree char *before = g_build_filename (place->project, "earlier", NULL);
+  g_autoptr(GSubprocess) git = NULL;
   g_autoptr(SbxSession) session = NULL;
   g_autofree char *output = NULL;
 
-  g_assert_cmpint (g_mkdir_with_parents (before, 0755), ==, 0);
-  put_file (before, "unknown");
+  git = g_subprocess_new (G_SUBPROCESS_FLAGS_NONE, NULL, "git", "init", "-q", before, NULL);
+  g_assert_true (g_subprocess_wait_check (git, NULL, NULL));
   session = open_in (place, messages);
   output = shell_output (session, "mkdir -p a/b; cd a/b; git init -q");
   close_session (session);
   g_assert_cmpuint (messages->len, ==, 1);
   g_assert_true (has_message (messages, "/a/b"));
-  g_assert_false (has_message (messages, "before"));
+  g_assert_false (has_message (messages, "earlier"));
 }
 
 static int
@@ -305,14 +341,16 @@ test_killed (void)
   for (guint i = 0; i < 5; i++)
     {
       const guint before = count_in (aside);
+      const gint64 end = g_get_monotonic_time () + TEST_DEADLINE_S * G_USEC_PER_SEC;
       g_autoptr(GError) error = NULL;
       g_autoptr(GSubprocess) victim = g_subprocess_new (G_SUBPROCESS_FLAGS_NONE, &error, self,
                                                         VICTIM, place->root, NULL);
       g_auto(GStrv) removed = NULL;
 
       g_assert_no_error (error);
-      while (count_in (aside) == before)
+      while (count_in (aside) == before && g_get_monotonic_time () < end)
         g_usleep (100);
+      g_assert_cmpuint (count_in (aside), ==, before + 1);
       g_subprocess_force_exit (victim);
       g_subprocess_wait (victim, NULL, NULL);
 
@@ -391,6 +429,7 @@ main (int    argc,
 
   g_test_add_func ("/quarantine/T24/end-of-exec", test_end_of_exec);
   g_test_add_func ("/quarantine/T24/while-running", test_while_running);
+  g_test_add_func ("/quarantine/T24/files", test_files);
   g_test_add_func ("/quarantine/T24/close", test_close);
   g_test_add_func ("/quarantine/T24/host", test_host);
   g_test_add_func ("/quarantine/T24/dropped", test_dropped);

@@ -19,7 +19,7 @@ static const char *editor_names[] = { ".mcp.json", ".vscode", ".claude/commands"
 static void
 test_nothing (void)
 {
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_auto(GStrv) messages = NULL;
 
@@ -41,7 +41,7 @@ test_nothing (void)
 static void
 test_no_names (void)
 {
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_autoptr(GError) error = NULL;
 
@@ -54,7 +54,7 @@ test_no_names (void)
 static void
 test_file (void)
 {
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_auto(GStrv) messages = NULL;
   g_autofree char *place = NULL;
@@ -91,7 +91,7 @@ static void
 test_kinds (void)
 {
   static const char *names[] = { "fifo", "directory", "dangling", "away", "hard", "closed", NULL };
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_autofree char *fifo = NULL;
   g_autofree char *closed = NULL;
@@ -135,7 +135,7 @@ test_kinds (void)
 static void
 test_chain (void)
 {
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
 
   ground_init (&ground, NULL);
@@ -156,7 +156,7 @@ test_chain (void)
 static void
 test_link_on_the_way (void)
 {
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
 
   ground_init (&ground, NULL);
@@ -173,7 +173,7 @@ test_link_on_the_way (void)
 static void
 test_file_on_the_way (void)
 {
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
 
   ground_init (&ground, NULL);
@@ -200,7 +200,7 @@ static void
 test_links_stay (void)
 {
   static const char *present[] = { ".vscode", ".idea", ".claude/commands", ".same", NULL };
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_auto(GStrv) messages = NULL;
   g_autofree char *vscode = NULL;
@@ -241,7 +241,7 @@ static void
 test_present (void)
 {
   static const char *names[] = { ".mcp.json", NULL };
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_autoptr(GError) error = NULL;
 
@@ -261,7 +261,7 @@ test_present (void)
 static void
 test_repeated (void)
 {
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_autofree char *last = NULL;
   g_autofree char *text = NULL;
@@ -295,7 +295,7 @@ test_repeated (void)
 static void
 test_moved_root (void)
 {
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_autofree char *moved = NULL;
   g_auto(GStrv) messages = NULL;
@@ -319,7 +319,7 @@ static void
 test_escaped (void)
 {
   static const char *names[] = { "a\n\033[31m/.vscode", NULL };
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_auto(GStrv) messages = NULL;
 
@@ -338,7 +338,7 @@ test_escaped (void)
 static void
 test_sweep (void)
 {
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_autoptr(GPtrArray) kept = _sbx_bwrap_kept_list_new ();
   g_autoptr(GError) error = NULL;
@@ -387,7 +387,7 @@ test_sweep (void)
 static void
 test_expire (void)
 {
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_autoptr(GError) error = NULL;
   g_autofree char *path = NULL;
@@ -420,7 +420,7 @@ static void
 test_business (void)
 {
   static const char *git_dirs[] = { ".git", NULL };
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_autoptr(GError) error = NULL;
   g_auto(GStrv) messages = NULL;
@@ -450,7 +450,7 @@ static void
 test_business_changed (void)
 {
   static const char *git_dirs[] = { ".git", NULL };
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_autoptr(GError) error = NULL;
   g_autofree char *todo = NULL;
@@ -479,7 +479,7 @@ static void
 test_repositories (void)
 {
   static const char *names[] = { ".mcp.json", NULL };
-  g_auto(Ground) ground;
+  g_auto(Ground) ground = GROUND_NONE;
   g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
   g_auto(GStrv) messages = NULL;
 
