@@ -208,8 +208,9 @@ static void
 keep (Order         *self,
       SbxBwrapMount *mount)
 {
-  /* Of two binds at one place the later, stronger one is all that would be seen. */
-  if (self->kept->len > 0 && is_bind (mount))
+  /* Of a bind and what is stronger at its place, only the latter would be seen. */
+  if (self->kept->len > 0 && (is_bind (mount) || mount->kind == SBX_BWRAP_MOUNT_MASK ||
+                              mount->kind == SBX_BWRAP_MOUNT_TMPFS))
     {
       const SbxBwrapMount *last = g_ptr_array_index (self->kept, self->kept->len - 1);
 

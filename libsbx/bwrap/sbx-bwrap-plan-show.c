@@ -58,7 +58,10 @@ static SbxReachEntry *
 find_asker (GPtrArray           *entries,
             const SbxBwrapMount *mount)
 {
-  SbxReachEntry *best = NULL;
+  SbxReachEntry *best = mount->entry;
+
+  if (best != NULL)
+    return best;
 
   for (guint i = 0; i < entries->len && !is_base (mount); i++)
     {
@@ -96,10 +99,14 @@ choose_kind (const SbxBwrapMount *mount,
   };
   const SbxPlanKind kind = kinds[mount->kind];
 
+  /* Within what was asked for, something empty is there to cover what else would be seen. */
+  if (kind == SBX_PLAN_MEMORY && !is_base (mount))
+    return SBX_PLAN_HIDDEN;
+
   if (asker == NULL || g_strcmp0 (asker->path, mount->destination) != 0)
     return kind;
 
-  if (asker->kind == SBX_REACH_HIDDEN && (kind == SBX_PLAN_MASK || kind == SBX_PLAN_MEMORY))
+  if (asker->kind == SBX_REACH_HIDDEN && kind == SBX_PLAN_MASK)
     return SBX_PLAN_HIDDEN;
   if (asker->kind == SBX_REACH_SOCKET && (kind == SBX_PLAN_READ || kind == SBX_PLAN_WRITE))
     return SBX_PLAN_SOCKET;
@@ -153,6 +160,30 @@ add_submounts (SbxPlan             *self,
                              name_origin (mount->origin));
       entry->writable = mount->kind == SBX_BWRAP_MOUNT_BIND &&
                         statvfs (submount->path, &fs) == 0 && (fs.f_flag & ST_RDONLY) == 0;
+    }
+}
+
+/* Those that a directory shows which is there anyway need no mount. */
+static void
+add_sockets (SbxPlan   *self,
+             GPtrArray *entries)
+{
+  for (guint i = 0; i < entries->len; i++)
+    {
+      const SbxReachEntry *entry = g_ptr_array_index (entries, i);
+      SbxPlanAccess access;
+      SbxPlanEntry *shown;
+
+      if (entry->kind != SBX_REACH_SOCKET)
+        continue;
+
+      shown = sbx_plan_check_path (self, entry->path, &access);
+      if (shown == NULL || (access & SBX_PLAN_ACCESS_READ) == 0)
+        continue;
+
+      shown = _sbx_plan_add (self, SBX_PLAN_SOCKET, entry->path, entry->path, _("asked for"),
+                             entry->source);
+      shown->in_place = TRUE;
     }
 }
 
@@ -232,6 +263,7 @@ _sbx_bwrap_plan_show (SbxBwrapPlan         *plan,
       add_submounts (self, plan->submounts, mount);
     }
 
+  add_sockets (self, entries);
   add_quarantine (self, entries);
   add_domains (self, entries);
   show_limits (self, limits);

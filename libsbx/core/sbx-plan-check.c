@@ -274,7 +274,7 @@ can_replace (SbxPlan    *self,
   g_autofree char *parent = g_path_get_dirname (path);
   const SbxPlanEntry *above = find_entry (self, parent);
 
-  if (here == NULL || above == NULL || strcmp (here->path, path) == 0)
+  if (here == NULL || above == NULL || (strcmp (here->path, path) == 0 && !here->in_place))
     return FALSE;
 
   return (get_access (self, above, parent) & SBX_PLAN_ACCESS_WRITE) != 0 &&

@@ -22,6 +22,7 @@ struct _SbxPlanEntry
   char        *reason;        /* why, for people */
   char        *source;        /* (nullable) which line asked for it, for people */
   gboolean     writable;      /* of a submount alone */
+  gboolean     in_place;      /* of a socket: it is shown by what holds it, nothing is mounted */
 };
 
 struct _SbxPlan
