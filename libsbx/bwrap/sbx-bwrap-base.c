@@ -159,6 +159,11 @@ add_proc (SbxBwrapBuilder *self)
                      "settings of the kernel");
     }
 
+  /* Whoever goes first when memory runs out could take that back there. */
+  if (SBX_PROTECTS (T6))
+    _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_REMOUNT_RO, SBX_BWRAP_ORIGIN_BASE, "/proc", NULL,
+                            "nothing is set there");
+
   if (!SBX_PROTECTS (T29))
     return;
 

@@ -7,12 +7,7 @@
 #include "bwrap/sbx-bwrap-limits-private.h"
 
 #include "bwrap/sbx-bwrap-scope-private.h"
-#include "core/sbx-protection-private.h"
-#include "files/sbx-fd-private.h"
 #include "init/sbx-init-protocol-private.h"
-
-#include <fcntl.h>
-#include <unistd.h>
 
 /* A control group counts process 1, and a supervisor for each command that runs. So many are
  * allowed for: what a sandbox is asked to do at a time is rarely more. */
@@ -30,21 +25,6 @@ hold_free (Hold *hold)
   _sbx_bwrap_limits_unref (hold->limits);
   g_object_unref (hold->channel);
   g_free (hold);
-}
-
-/* Process 1 has put itself in the first row for when memory runs out, but anybody may go back to
- * where the last one with the right to it had put him. That is us now, if we have it. */
-static void
-pin_oom_score (pid_t pid)
-{
-  g_autofree char *path = g_strdup_printf ("/proc/%d/oom_score_adj", (int) pid);
-  sbx_autofd int fd = SBX_PROTECTS (T6) && geteuid () == 0 ? open (path, O_RDWR | O_CLOEXEC) : -1;
-  char text[16];
-  ssize_t n;
-
-  n = fd >= 0 ? read (fd, text, sizeof text) : 0;
-  if (n > 0 && pwrite (fd, text, (gsize) n, 0) < 0)
-    g_debug ("The score of process %d cannot be pinned", (int) pid);
 }
 
 /* For what process 1 starts, which is told before the first command is asked for. */
@@ -128,8 +108,6 @@ _sbx_bwrap_limits_hold_async (SbxBwrapLimits      *self,
   g_task_set_task_data (task, hold, (GDestroyNotify) hold_free);
   hold->limits = _sbx_bwrap_limits_ref (self);
   hold->channel = g_object_ref (channel);
-
-  pin_oom_score (scope.pid);
 
   if (_sbx_bwrap_limits_need_scope (self))
     {

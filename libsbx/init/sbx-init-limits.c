@@ -7,19 +7,13 @@
 #include "core/sbx-protection-private.h"
 #include "init/sbx-init-private.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 /*
  * What commands, and the workers of file verbs, may use of the machine. They are limited when they
  * are started, and nobody else is: process 1 and the supervisors have to be able to do their work
  * whatever a command does.
  */
-
-#define OOM_SCORE_ADJ 500
 
 static const int resources[] = {
   [SBX_INIT_LIMIT_ADDRESS_SPACE] = RLIMIT_AS,
@@ -33,63 +27,6 @@ _Static_assert (sizeof resources / sizeof resources[0] == SBX_INIT_N_LIMITS, "on
 
 static uint64_t limits[SBX_INIT_N_LIMITS];      /* 0: as it is */
 static struct rlimit max_files;
-static bool can_limit_core;
-
-static void
-write_own (const char *path,
-           const char *text)
-{
-  const int fd = open (path, O_WRONLY | O_CLOEXEC);
-
-  if (fd < 0)
-    return;
-
-  if (write (fd, text, strlen (text)) < 0)
-    { /* The kernel keeps what it had. */ }
-
-  close (fd);
-}
-
-/* When memory runs out a sandbox goes before the desktop does. All of it inherits this. */
-static void
-raise_oom_score (void)
-{
-  char text[32] = "";
-  const int fd = open ("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
-  long score;
-
-  if (fd < 0)
-    return;
-
-  if (read (fd, text, sizeof text - 1) < 0)
-    text[0] = '\0';
-  close (fd);
-
-  score = strtol (text, NULL, 10) + OOM_SCORE_ADJ;
-  snprintf (text, sizeof text, "%ld", score > 1000 ? 1000 : score);
-  write_own ("/proc/self/oom_score_adj", text);
-}
-
-/* A piped core_pattern takes a limit of 0 for no limit at all; only 1 makes the kernel give up. Who
- * started us with a hard limit of 0 cannot be given 1: then a dump has no memory in it. */
-static void
-look_at_core_limit (void)
-{
-  struct rlimit limit;
-
-  can_limit_core = getrlimit (RLIMIT_CORE, &limit) == 0 && limit.rlim_max >= 1;
-  if (!can_limit_core && SBX_PROTECTS (T14))
-    write_own ("/proc/self/coredump_filter", "0");
-}
-
-void
-_sbx_init_limits_prepare (void)
-{
-  if (SBX_PROTECTS (T6))
-    raise_oom_score ();
-
-  look_at_core_limit ();
-}
 
 /* Inside, the hard limit of descriptors is what the host says, if it is not lower already: so that
  * descriptors on their way through sockets inside cannot use up what is the whole user's. */
@@ -153,8 +90,11 @@ int
 _sbx_init_limits_apply (void)
 {
   const struct rlimit core = { 1, 1 };
+  struct rlimit old;
 
-  if (SBX_PROTECTS (T14) && can_limit_core && setrlimit (RLIMIT_CORE, &core) < 0)
+  /* Who started us may have a hard limit of 0, and has seen to it then. */
+  if (SBX_PROTECTS (T14) && getrlimit (RLIMIT_CORE, &old) == 0 && old.rlim_max >= 1 &&
+      setrlimit (RLIMIT_CORE, &core) < 0)
     return errno;
 
   if (setrlimit (RLIMIT_NOFILE, &max_files) < 0)

@@ -79,7 +79,6 @@ void            _sbx_init_prepare          (void);
 void            _sbx_init_set_up           (void);
 
 /* sbx-init-limits.c */
-void            _sbx_init_limits_prepare   (void);
 bool            _sbx_init_limits_set_up    (uint64_t               max_descriptors);
 void            _sbx_init_limits_note      (uint32_t               which,
                                             uint64_t               value);

@@ -96,7 +96,6 @@ _sbx_init_prepare (void)
   const struct timeval timeout = { .tv_sec = SEND_TIMEOUT_S };
 
   umask (022);
-  _sbx_init_limits_prepare ();
 
   /* From here on our files in /proc belong to the real root, and nobody inside can read or trace
    * us; what we fork inherits it, until it executes something. */
