@@ -207,12 +207,12 @@ check_absolute (const SbxRoots  *self,
   g_autofree char *shown = NULL;
 
   for (gsize i = 0; i < G_N_ELEMENTS (single); i++)
-    if (single[i] != NULL && !g_path_is_absolute (single[i]))
+    if (bad == NULL && single[i] != NULL && !g_path_is_absolute (single[i]))
       bad = single[i];
 
   for (gsize i = 0; i < G_N_ELEMENTS (lists); i++)
     for (gsize j = 0; lists[i] != NULL && lists[i][j] != NULL; j++)
-      if (!g_path_is_absolute (lists[i][j]))
+      if (bad == NULL && !g_path_is_absolute (lists[i][j]))
         bad = lists[i][j];
 
   if (bad == NULL)

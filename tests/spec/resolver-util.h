@@ -116,7 +116,8 @@ fixture_clear (Fixture *self)
   chmod = g_subprocess_new (G_SUBPROCESS_FLAGS_STDERR_SILENCE, NULL, "chmod", "-R", "u+rwx", "--",
                             self->root, NULL);
   g_subprocess_wait (chmod, NULL, NULL);
-  rm = g_subprocess_new (G_SUBPROCESS_FLAGS_NONE, NULL, "rm", "-rf", "--", self->root, NULL);
+  rm = g_subprocess_new (G_SUBPROCESS_FLAGS_NONE, NULL, "rm", "-rf", "--one-file-system", "--",
+                         self->root, NULL);
   g_assert_true (g_subprocess_wait_check (rm, NULL, NULL));
   g_clear_object (&self->resolver);
   free (self->root);
