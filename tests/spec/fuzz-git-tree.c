@@ -37,10 +37,13 @@ remove_root (void)
 static void
 make_root (void)
 {
-  g_autofree char *made = g_dir_make_tmp ("sbx-fuzz-XXXXXX", NULL);
+  const char *parent = g_access ("/dev/shm", W_OK) == 0 ? "/dev/shm" : g_get_tmp_dir ();
+  g_autofree char *made = g_build_filename (parent, "sbx-fuzz-XXXXXX", NULL);
   g_autofree char *git_dir = NULL;
-  char *real_path = realpath (made, NULL);
+  char *real_path;
 
+  g_assert_nonnull (g_mkdtemp (made));
+  real_path = realpath (made, NULL);
   root = g_strdup (real_path);
   free (real_path);
   git_dir = g_build_filename (root, "g", NULL);

@@ -247,7 +247,6 @@ test_g5 (void)
   g_auto(TestPlace) place = { 0 };
   g_autoptr(SbxReach) reach = NULL;
   g_autoptr(SbxReach) linked = NULL;
-  g_autoptr(GError) error = NULL;
 
   test_place_init (&place);
   test_run_in_place (&place, MAKE_MAIN "; git config core.hooksPath .githooks; "
