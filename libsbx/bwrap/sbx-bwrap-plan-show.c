@@ -136,16 +136,41 @@ brings_along (const SbxBwrapMount    *mount,
          _sbx_bwrap_path_is_below (submount->path, mount->source);
 }
 
-/* Those that come along with @mount are listed behind it, since what follows is mounted over
- * them. */
-static void
-add_submounts (SbxPlan             *self,
-               GPtrArray           *submounts,
-               const SbxBwrapMount *mount)
+/* Whether what @submount shows at the place that the mount at @index brings it to is covered by a
+ * later one that brings it there again, as those do that keep a directory where it is. */
+static gboolean
+comes_again (SbxBwrapPlan           *plan,
+             guint                   index,
+             const SbxBwrapSubmount *submount,
+             const char             *path)
 {
-  for (guint i = 0; i < submounts->len; i++)
+  for (guint i = index + 1; i < plan->mounts->len; i++)
     {
-      const SbxBwrapSubmount *submount = g_ptr_array_index (submounts, i);
+      const SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, i);
+
+      if (brings_along (mount, submount) && g_str_has_prefix (path, mount->destination) &&
+          strcmp (path + strlen (mount->destination),
+                  submount->path + strlen (mount->source)) == 0)
+        return TRUE;
+    }
+
+  return FALSE;
+}
+
+/* Those that come along with the mount at @index are listed behind it, since what follows is
+ * mounted over them. */
+static void
+add_submounts (SbxPlan      *self,
+               SbxBwrapPlan *plan,
+               GPtrArray    *entries,
+               guint         index)
+{
+  const SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, index);
+
+  for (guint i = 0; i < plan->submounts->len; i++)
+    {
+      const SbxBwrapSubmount *submount = g_ptr_array_index (plan->submounts, i);
+      const SbxReachEntry *asker = find_asker (entries, mount);
       g_autofree char *path = NULL;
       g_autofree char *reason = NULL;
       SbxPlanEntry *entry;
@@ -155,9 +180,12 @@ add_submounts (SbxPlan             *self,
         continue;
 
       path = g_strconcat (mount->destination, submount->path + strlen (mount->source), NULL);
+      if (comes_again (plan, index, submount, path))
+        continue;
+
       reason = g_strdup_printf (_("the host has a file system mounted here: %s"), submount->type);
       entry = _sbx_plan_add (self, SBX_PLAN_SUBMOUNT, path, submount->path, reason,
-                             name_origin (mount->origin));
+                             asker != NULL ? asker->source : name_origin (mount->origin));
       entry->writable = mount->kind == SBX_BWRAP_MOUNT_BIND &&
                         statvfs (submount->path, &fs) == 0 && (fs.f_flag & ST_RDONLY) == 0;
     }
@@ -260,7 +288,7 @@ _sbx_bwrap_plan_show (SbxBwrapPlan         *plan,
       const SbxBwrapMount *mount = g_ptr_array_index (plan->mounts, i);
 
       add_mount (self, entries, mount);
-      add_submounts (self, plan->submounts, mount);
+      add_submounts (self, plan, entries, i);
     }
 
   add_sockets (self, entries);
