@@ -90,8 +90,15 @@ run_as_user (gconstpointer data)
   g_subprocess_launcher_set_child_setup (launcher, become_test_user, NULL, NULL);
   g_subprocess_launcher_set_cwd (launcher, "/");
   g_subprocess_launcher_unsetenv (launcher, "G_TEST_TMPDIR");
+  g_subprocess_launcher_setenv (launcher, "TMPDIR", "/var/tmp", TRUE);
   process = g_subprocess_launcher_spawn (launcher, &error, self, "--tap", "-p", path,
                                          NULL);
+  if (g_error_matches (error, G_SPAWN_ERROR, G_SPAWN_ERROR_ACCES))
+    {
+      g_test_skip ("This program lies where nobody else may read");
+      return;
+    }
+
   g_assert_no_error (error);
   g_subprocess_communicate_utf8 (process, NULL, NULL, &output, NULL, &error);
   g_assert_no_error (error);

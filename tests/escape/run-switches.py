@@ -29,6 +29,7 @@ ROWS = {
     "T3": ["escape", "tool"],
     "T4": ["escape"],
     "T5": ["escape"],
+    "T6": ["beside"],
     "T7": ["escape"],
     "T8": ["beside"],
     "T11": ["escape"],
@@ -46,6 +47,7 @@ ROWS = {
     "F12": ["escape"],
 }
 BESIDE = {
+    "T6": "/limits/T6/",
     "T8": "/worktree/traps/",
     "T15": "/json/depth",
     "T20": "/init/hostile/",
