@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 
-from tooltest import ToolTest, main
+from tooltest import TOOL, ToolTest, main
 
 ESCAPE = "\033]0;forged\a"
 
@@ -290,6 +290,21 @@ class Explain(ReachTest):
         self.assertEqual(limits["openFiles"]["value"], 100)
         self.assertEqual(limits["fileSize"]["value"], 2 << 20)
         self.assertTrue(limits["fileSize"]["means"])
+
+    def test_T10_mounts_that_come_along(self):
+        """What the host has mounted below a path comes along, once, and is said."""
+        self.git("init", "-q", "src")
+        script = ('mount -t tmpfs x data && mount -t tmpfs -o ro y src && '
+                  'exec "$0" explain --json --write . ./data/x ./src/x ./data')
+        unshare = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
+        result = subprocess.run([*unshare, "sh", "-c", script, TOOL], cwd=self.work, env=self.env,
+                                stdin=subprocess.DEVNULL, capture_output=True, check=True)
+        told = json.loads(result.stdout)
+        mounted = [entry["path"] for entry in told["plan"]["entries"] if entry["kind"] == "submount"]
+        self.assertEqual(sorted(mounted), [self.path("data"), self.path("src")])
+        self.assertEqual([a["by"]["kind"] for a in told["answers"]], ["submount"] * 3)
+        self.assertEqual([a["write"] for a in told["answers"]], [True, False, True])
+        self.assertEqual([a["replace"] for a in told["answers"]], [True, False, False])
 
     def test_nothing_asked(self):
         """What run without an option would open."""
