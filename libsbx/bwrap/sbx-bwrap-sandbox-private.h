@@ -10,6 +10,7 @@
 #include "bwrap/sbx-bwrap-limits-private.h"
 #include "bwrap/sbx-bwrap-open-private.h"
 #include "bwrap/sbx-bwrap-state-private.h"
+#include "bwrap/sbx-bwrap-watch-private.h"
 #include "bwrap/sbx-init-channel-private.h"
 
 G_BEGIN_DECLS
@@ -50,6 +51,8 @@ gboolean         _sbx_bwrap_sandbox_start_finish (SbxBwrapSandbox        *self,
 gboolean         _sbx_bwrap_sandbox_was_started  (SbxBwrapSandbox        *self);
 
 SbxInitChannel  *_sbx_bwrap_sandbox_get_channel  (SbxBwrapSandbox        *self);
+/* Once it was started. */
+SbxBwrapWatch   *_sbx_bwrap_sandbox_get_watch    (SbxBwrapSandbox        *self);
 const char      *_sbx_bwrap_sandbox_get_id       (SbxBwrapSandbox        *self);
 
 /* What looks after protected names that are not there, or %NULL. */

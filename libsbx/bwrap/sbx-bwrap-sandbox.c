@@ -11,6 +11,7 @@
 #include "bwrap/sbx-bwrap-record-private.h"
 #include "bwrap/sbx-bwrap-scope-private.h"
 #include "bwrap/sbx-bwrap-sweep-private.h"
+#include "bwrap/sbx-bwrap-watch-private.h"
 #include "bwrap/sbx-bwrap-worktree-private.h"
 #include "bwrap/sbx-seccomp-private.h"
 #include "core/sbx-error.h"
@@ -50,6 +51,7 @@ struct _SbxBwrapSandbox
   SbxBwrapSettings settings;
   GPtrArray      *kept;            /* (nullable) (element-type SbxBwrapKept) */
   SbxInitChannel *channel;
+  SbxBwrapWatch  *watch;           /* (nullable) over its mounts */
   GSubprocess    *bwrap;
   SbxStderrTail  *tail;
   guint64         control_inode;   /* of the socket that process 1 has */
@@ -66,6 +68,7 @@ _sbx_bwrap_sandbox_finalize (GObject *object)
 {
   SbxBwrapSandbox *self = SBX_BWRAP_SANDBOX (object);
 
+  g_clear_object (&self->watch);
   g_clear_object (&self->channel);
   g_clear_object (&self->bwrap);
   g_clear_pointer (&self->tail, _sbx_stderr_tail_free);
@@ -120,6 +123,12 @@ SbxInitChannel *
 _sbx_bwrap_sandbox_get_channel (SbxBwrapSandbox *self)
 {
   return self->channel;
+}
+
+SbxBwrapWatch *
+_sbx_bwrap_sandbox_get_watch (SbxBwrapSandbox *self)
+{
+  return self->watch;
 }
 
 const char *
@@ -380,6 +389,7 @@ continue_start (GTask *task)
   /* Nothing that bwrap says from now on is of use to anybody. */
   g_clear_pointer (&self->tail, _sbx_stderr_tail_free);
   self->started = TRUE;
+  _sbx_bwrap_watch_start (self->watch, self->channel);
 
   /* An open session keeps as few descriptors as it can. */
   _sbx_clear_fd (&self->state->dir_fd);
@@ -438,12 +448,15 @@ spawn (SbxBwrapSandbox  *self,
 {
   g_autoptr(SbxBwrapArguments) arguments = NULL;
   g_autofree SbxChildFd *fds = NULL;
+  g_autofree char *quarantine = NULL;
   const int filter = _sbx_seccomp_open (error);
   sbx_autofd int alive = -1;
 
   if (filter < 0)
     return FALSE;
 
+  quarantine = g_build_filename (self->settings.data_path, "quarantine", self->state->id, NULL);
+  self->watch = _sbx_bwrap_watch_new (start->plan, quarantine);
   arguments = _sbx_bwrap_arguments_new (start->plan, start->program, filter, error);
   alive = arguments != NULL ? _sbx_bwrap_state_sign_of_life (self->state, error) : -1;
   if (alive < 0)
@@ -808,6 +821,8 @@ _sbx_bwrap_sandbox_close_async (SbxBwrapSandbox     *self,
   g_task_set_source_tag (task, _sbx_bwrap_sandbox_close_async);
   g_assert (!self->closing);
   self->closing = TRUE;
+  if (self->watch != NULL)
+    _sbx_bwrap_watch_stop (self->watch);
   if (self->state->quarantine != NULL)
     _sbx_bwrap_quarantine_disarm (self->state->quarantine);
 

@@ -95,6 +95,16 @@ lost_cb (SbxInitChannel  *channel,
     begin_close (self, NULL);
 }
 
+static void
+message_cb (SbxBwrapWatch   *watch,
+            const char      *text,
+            SbxBwrapSession *self)
+{
+  g_autoptr(SbxBwrapSession) keep G_GNUC_UNUSED = g_object_ref (self);
+
+  g_signal_emit_by_name (self, "message", text);
+}
+
 /* Who let go of a session cannot be told by it any more, but by its provider. */
 static void
 dropped_cb (GObject      *object,
@@ -229,6 +239,8 @@ _sbx_bwrap_session_new (SbxBwrapSandbox    *sandbox,
   self->environment = g_strdupv ((GStrv) environment);
   g_signal_connect_object (_sbx_bwrap_sandbox_get_channel (sandbox), "lost",
                            G_CALLBACK (lost_cb), self, 0);
+  g_signal_connect_object (_sbx_bwrap_sandbox_get_watch (sandbox), "message",
+                           G_CALLBACK (message_cb), self, 0);
   if (_sbx_bwrap_session_get_quarantine (self) != NULL)
     _sbx_bwrap_quarantine_listen (_sbx_bwrap_session_get_quarantine (self),
                                   _sbx_session_get_context (SBX_SESSION (self)),

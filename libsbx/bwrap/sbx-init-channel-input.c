@@ -262,7 +262,15 @@ handle_received (SbxInitChannel   *self,
   if (head->type == SBX_INIT_ENDED && exec != NULL && received->fd < 0)
     return handle_ended (self, exec, &received->incoming.report, error);
 
-  if (head->type == SBX_INIT_FAILED && received->fd < 0)
+  if (_sbx_init_channel_is_watch (head) && received->fd < 0)
+    return _sbx_init_channel_handle_watch (self, &received->incoming, error);
+
+  if (head->type == SBX_INIT_FAILED && received->fd < 0 &&
+      received->incoming.report.value == ETIME)
+    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_LOST,
+                         _("The sandbox was ended, because what is mounted in it changed and was "
+                           "not put right in time"));
+  else if (head->type == SBX_INIT_FAILED && received->fd < 0)
     g_set_error (error, SBX_ERROR, SBX_ERROR_LOST,
                  _("The sandbox was ended, because a command's processes could not be: %s"),
                  g_strerror (received->incoming.report.value));

@@ -170,6 +170,25 @@ gboolean        _sbx_init_channel_close_finish (SbxInitChannel            *self,
                                                 GAsyncResult              *result,
                                                 GError                   **error);
 
+/* Has everything inside stopped, as for a mount that changed: "changed" is emitted when it is. */
+void            _sbx_init_channel_look         (SbxInitChannel            *self);
+/* Has process 1 look at its mounts while everything is stopped, one check at a time. The result has
+ * one SbxInitMount for each of the expectations, in order; it is for the caller to compare them. */
+void            _sbx_init_channel_check_async  (SbxInitChannel            *self,
+                                                const SbxInitExpectation  *expectations,
+                                                gsize                      n_expectations,
+                                                GAsyncReadyCallback        callback,
+                                                gpointer                   user_data);
+GArray         *_sbx_init_channel_check_finish (SbxInitChannel            *self,
+                                                GAsyncResult              *result,
+                                                GError                   **error);
+/* Everything goes on; or "changed" is emitted again, since another mount changed. */
+void            _sbx_init_channel_resume       (SbxInitChannel            *self);
+gboolean        _sbx_init_channel_is_stopped   (SbxInitChannel            *self);
+
+/* Emits "changed" when a mount came or went, and everything inside was stopped for it. Who does not
+ * make it go on within SBX_INIT_REPAIR_MS loses the sandbox. */
+
 /* Emits "lost" (GError) once, when the sandbox ended or misbehaved without being asked to end. */
 
 G_END_DECLS

@@ -6,6 +6,7 @@
 
 #include "bwrap/sbx-init-channel-private.h"
 #include "bwrap/sbx-init-outbox-private.h"
+#include "bwrap/sbx-init-report-private.h"
 
 G_BEGIN_DECLS
 
@@ -40,6 +41,11 @@ struct _SbxInitChannel
   gsize                n_checked;
   SbxInitChannelHeld   held;           /* (nullable) */
   gpointer             held_data;
+
+  gboolean             stopped;        /* everything inside is */
+  GTask               *check_task;
+  GArray              *checked;        /* (element-type SbxInitMount) */
+  gsize                n_to_check;
 
   GHashTable          *execs;          /* id => owned SbxInitExec */
   guint64              last_id;
@@ -81,10 +87,18 @@ void            _sbx_init_channel_finish_exec  (SbxInitChannel        *self,
                                                 const SbxInitEnd      *end,
                                                 const GError          *error);
 GTask          *_sbx_init_channel_take_setup   (SbxInitChannel        *self);
+GTask          *_sbx_init_channel_take_check   (SbxInitChannel        *self);
+void            _sbx_init_channel_emit_changed (SbxInitChannel        *self);
 void            _sbx_init_channel_kill         (SbxInitChannel        *self);
 /* Every way out ends here, from a source of the context. What was asked for ends with @error. */
 void            _sbx_init_channel_lose         (SbxInitChannel        *self,
                                                 const GError          *error);
+
+/* sbx-init-channel-watch.c; TRUE when it was a message about the mounts. */
+gboolean        _sbx_init_channel_is_watch     (const SbxInitHead     *head);
+gboolean        _sbx_init_channel_handle_watch (SbxInitChannel        *self,
+                                                const SbxInitIncoming *incoming,
+                                                GError               **error);
 
 /* sbx-init-channel-input.c */
 gboolean        _sbx_init_channel_input_cb     (int                    fd,

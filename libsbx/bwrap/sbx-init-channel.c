@@ -30,6 +30,7 @@ G_DEFINE_FINAL_TYPE (SbxInitChannel, _sbx_init_channel, G_TYPE_OBJECT)
 
 enum
 {
+  CHANGED,
   LOST,
   N_SIGNALS
 };
@@ -115,6 +116,12 @@ _sbx_init_channel_take_setup (SbxInitChannel *self)
 }
 
 void
+_sbx_init_channel_emit_changed (SbxInitChannel *self)
+{
+  g_signal_emit (self, signals[CHANGED], 0);
+}
+
+void
 _sbx_init_channel_kill (SbxInitChannel *self)
 {
   struct pollfd gone = { .fd = self->pidfd, .events = POLLIN };
@@ -145,6 +152,7 @@ _sbx_init_channel_lose (SbxInitChannel *self,
                            self->state == SBX_INIT_CHANNEL_READY;
   g_autoptr(SbxInitChannel) keep G_GNUC_UNUSED = g_object_ref (self);
   g_autoptr(GTask) task = NULL;
+  g_autoptr(GTask) check = NULL;
 
   if (self->state == SBX_INIT_CHANNEL_LOST)
     return;
@@ -153,12 +161,15 @@ _sbx_init_channel_lose (SbxInitChannel *self,
   self->cause = g_error_copy (error);
   close_socket (self);
   task = _sbx_init_channel_take_setup (self);
+  check = _sbx_init_channel_take_check (self);
 
   /* Its word that it ends is worth nothing now. */
   if (unasked)
     _sbx_init_channel_kill (self);
 
   fail_execs (self, self->cause);
+  if (check != NULL)
+    g_task_return_error (check, g_error_copy (self->cause));
   if (task != NULL)
     g_task_return_error (task, g_error_copy (self->cause));
   else if (unasked)
@@ -269,6 +280,9 @@ _sbx_init_channel_dispose (GObject *object)
 
   if (task != NULL)
     g_ptr_array_add (self->close_tasks, task);
+  task = _sbx_init_channel_take_check (self);
+  if (task != NULL)
+    g_ptr_array_add (self->close_tasks, task);
 
   if (g_hash_table_size (self->execs) > 0 || self->close_tasks->len > 0)
     {
@@ -301,6 +315,7 @@ _sbx_init_channel_finalize (GObject *object)
   free_expectations (self);
   _sbx_clear_fd (&self->pidfd);
   g_clear_error (&self->cause);
+  g_clear_pointer (&self->checked, g_array_unref);
   g_hash_table_unref (self->execs);
   g_ptr_array_unref (self->close_tasks);
   g_main_context_unref (self->context);
@@ -316,6 +331,8 @@ _sbx_init_channel_class_init (SbxInitChannelClass *klass)
   object_class->dispose = _sbx_init_channel_dispose;
   object_class->finalize = _sbx_init_channel_finalize;
 
+  signals[CHANGED] = g_signal_new ("changed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL,
+                                   NULL, NULL, G_TYPE_NONE, 0);
   signals[LOST] = g_signal_new ("lost", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                 NULL, G_TYPE_NONE, 1, G_TYPE_ERROR | G_SIGNAL_TYPE_STATIC_SCOPE);
 }

@@ -68,6 +68,8 @@ check_report (const SbxInitReport *report)
     {
     case SBX_INIT_HELLO:
     case SBX_INIT_READY:
+    case SBX_INIT_CHANGED:
+    case SBX_INIT_CHECKED:
       return only_pid && report->pid == 0;
 
     case SBX_INIT_STARTED:

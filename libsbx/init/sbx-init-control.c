@@ -31,6 +31,14 @@ _sbx_init_control_send (const SbxInitReport *report)
   return n >= 0;
 }
 
+/* While everything inside is stopped there is nothing else to do. */
+void
+_sbx_init_control_send_waiting (const SbxInitReport *report)
+{
+  if (send (SBX_INIT_FD_CONTROL, report, sizeof *report, MSG_NOSIGNAL) < 0)
+    _exit (0);
+}
+
 bool
 _sbx_init_control_waiting (void)
 {
@@ -126,6 +134,19 @@ obey (const SbxInitMessage *message,
 
     case SBX_INIT_RESIZE:
       _sbx_init_execs_resize (message->head.id, message->rows, message->columns);
+      break;
+
+    case SBX_INIT_LOOK:
+      _sbx_init_watch_changed ();
+      break;
+
+    case SBX_INIT_CHECK:
+      if (n_received == 1 && !cut)
+        _sbx_init_watch_check (received[0]);
+      break;
+
+    case SBX_INIT_RESUME:
+      _sbx_init_watch_resume ();
       break;
 
     case SBX_INIT_LIMIT:

@@ -364,9 +364,35 @@ _sbx_init_execs_signal (uint64_t id,
   /* Whoever takes the bit out sends it: the supervisor when it has started the command, or we. */
   __atomic_fetch_and (&slot->signals, ~get_undone_signals (signal_number), __ATOMIC_SEQ_CST);
   __atomic_fetch_or (&slot->signals, bit, __ATOMIC_SEQ_CST);
-  if (SBX_INIT_GET (slot->started) && !SBX_INIT_GET (slot->ended) &&
+  if (!_sbx_init_freeze_is_on () && SBX_INIT_GET (slot->started) && !SBX_INIT_GET (slot->ended) &&
       (__atomic_fetch_and (&slot->signals, ~bit, __ATOMIC_SEQ_CST) & bit) != 0)
     kill (-slot->main_pid, (int) signal_number);
+}
+
+void
+_sbx_init_execs_deliver (void)
+{
+  for (size_t i = 0; i < n_used; i++)
+    {
+      SbxInitSlot *slot = &_sbx_init_slots[i];
+      uint64_t signals;
+
+      if (execs[i].state != RUNNING || !SBX_INIT_GET (slot->started) || SBX_INIT_GET (slot->ended))
+        continue;
+
+      signals = __atomic_exchange_n (&slot->signals, 0, __ATOMIC_SEQ_CST);
+      for (int number = 1; signals != 0 && number <= 64; number++)
+        if ((signals & (1ull << (number - 1))) != 0)
+          kill (-slot->main_pid, number);
+    }
+}
+
+void
+_sbx_init_execs_continue_supervisors (void)
+{
+  for (size_t i = 0; i < n_used; i++)
+    if (execs[i].state == RUNNING || execs[i].state == ENDING)
+      kill (execs[i].supervisor, SIGCONT);
 }
 
 void

@@ -32,6 +32,7 @@ enum
   SBX_INIT_FD_PTS,          /* the directory of terminals, where there is one */
   SBX_INIT_FD_WAKE,         /* an eventfd: a supervisor wants its tree killed */
   SBX_INIT_FD_HOST,         /* a pidfd of the host */
+  SBX_INIT_FD_MOUNTS,       /* mountinfo, which is polled */
   SBX_INIT_FD_FIRST_FREE,
 };
 
@@ -77,6 +78,9 @@ extern SbxInitSlot *_sbx_init_slots;          /* SBX_INIT_MAX_EXECS of them */
 /* sbx-init-setup.c */
 void            _sbx_init_prepare          (void);
 void            _sbx_init_set_up           (void);
+/* Says what is at each of the paths in a sealed memory file. Waits for the host to read. Gives 0 or
+ * an errno. */
+int             _sbx_init_report_mounts    (int                    fd);
 
 /* sbx-init-limits.c */
 bool            _sbx_init_limits_set_up    (uint64_t               max_descriptors);
@@ -89,6 +93,7 @@ bool            _sbx_init_control_read     (void);
 bool            _sbx_init_control_send     (const SbxInitReport   *report);
 bool            _sbx_init_control_waiting  (void);
 void            _sbx_init_control_flush    (void);
+void            _sbx_init_control_send_waiting (const SbxInitReport *report);
 
 /* sbx-init-execs.c */
 SbxInitFailure  _sbx_init_execs_begin      (const SbxInitMessage  *message,
@@ -107,6 +112,9 @@ int             _sbx_init_execs_timeout    (void);
 void            _sbx_init_execs_tick       (void);
 bool            _sbx_init_execs_waiting    (void);
 void            _sbx_init_execs_flush      (void);
+void            _sbx_init_execs_continue_supervisors (void);
+/* Sends the signals that waited while everything was stopped. */
+void            _sbx_init_execs_deliver    (void);
 
 /* sbx-init-tree.c */
 bool            _sbx_init_tree_kill_below  (pid_t                  root,
@@ -114,6 +122,25 @@ bool            _sbx_init_tree_kill_below  (pid_t                  root,
                                             size_t                *n_found);
 bool            _sbx_init_tree_kill_strays (size_t                *n_found);
 bool            _sbx_init_tree_has_no_strays (void);
+
+/* sbx-init-freeze.c */
+bool            _sbx_init_freeze_prepare   (void);
+bool            _sbx_init_freeze_is_on     (void);
+void            _sbx_init_freeze_wait      (void);
+void            _sbx_init_freeze_begin     (void);
+bool            _sbx_init_freeze_look      (bool                   first);
+void            _sbx_init_freeze_end       (void);
+
+/* sbx-init-watch.c */
+void            _sbx_init_watch_reset      (void);
+int             _sbx_init_watch_get_fd     (void);
+void            _sbx_init_watch_changed    (void);
+void            _sbx_init_watch_check      (int                    fd);
+void            _sbx_init_watch_resume     (void);
+int             _sbx_init_watch_timeout    (void);
+void            _sbx_init_watch_tick       (void);
+bool            _sbx_init_watch_waiting    (void);
+void            _sbx_init_watch_flush      (void);
 
 /* sbx-init-request.c */
 void           *_sbx_init_map_sealed       (int                    fd,

@@ -23,11 +23,19 @@
  *   STARTED {the terminal, if asked}   ->    not when the command could not be started
  *   ENDED                              ->    when the whole tree of the exec is gone
  *
+ * When a mount came or went, or the host sends LOOK, everything inside is stopped:
+ *
+ *   CHANGED                            ->
+ *                                      <-    CHECK {memfd: expected paths}, as often as it takes
+ *   MOUNTS, as many as it takes        ->
+ *   CHECKED                            ->
+ *                                      <-    RESUME, answered by CHANGED if there was another one
+ *
  * STARTED is the only message of a sandbox that may carry a descriptor.
  */
 
 #define SBX_INIT_MAGIC            0x49584253u   /* "SBXI" */
-#define SBX_INIT_VERSION          3
+#define SBX_INIT_VERSION          4
 
 #define SBX_INIT_SOCKET_FD        3
 #define SBX_INIT_ALIVE_FD         4             /* locked while process 1 lives; may be missing */
@@ -39,6 +47,7 @@
 #define SBX_INIT_MAX_PATHS        (4u << 20)    /* bytes of all expected paths */
 #define SBX_INIT_MOUNTS_BATCH     32u           /* in one MOUNTS message */
 #define SBX_INIT_GRACE_MS         5000          /* for a killed tree to be gone */
+#define SBX_INIT_REPAIR_MS        10000         /* for the host to answer CHANGED, each time */
 
 /* Host to process 1. */
 #define SBX_INIT_SETUP            1
@@ -49,6 +58,9 @@
 #define SBX_INIT_CLOSE            6
 #define SBX_INIT_GO               7
 #define SBX_INIT_LIMIT            8
+#define SBX_INIT_LOOK             9
+#define SBX_INIT_CHECK            10
+#define SBX_INIT_RESUME           11
 
 /* Process 1 to host. */
 #define SBX_INIT_HELLO            33
@@ -57,7 +69,10 @@
 #define SBX_INIT_READY            36
 #define SBX_INIT_STARTED          37
 #define SBX_INIT_ENDED            38
-#define SBX_INIT_FAILED           39            /* a tree would not die: the sandbox ends */
+#define SBX_INIT_FAILED           39            /* a tree would not die, or (ETIME) the host did not
+                                                 * put the mounts right: the sandbox ends */
+#define SBX_INIT_CHANGED          40
+#define SBX_INIT_CHECKED          41
 
 /* What an exec does. The numbers are those of SbxInitVerb. */
 #define SBX_INIT_DO_EXEC          0

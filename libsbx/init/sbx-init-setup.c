@@ -81,6 +81,7 @@ open_what_lasts (void)
 
   open_as (SBX_INIT_FD_PROC, "/proc", O_RDONLY | O_DIRECTORY, true);
   open_as (SBX_INIT_FD_CHILDREN, "/proc/1/task/1/children", O_RDONLY, true);
+  open_as (SBX_INIT_FD_MOUNTS, "/proc/1/mountinfo", O_RDONLY, true);
   open_as (SBX_INIT_FD_PTS, "/dev/pts", O_RDONLY | O_DIRECTORY, false);
 
   fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -107,7 +108,7 @@ _sbx_init_prepare (void)
 
   _sbx_init_slots = mmap (NULL, SBX_INIT_MAX_EXECS * sizeof (SbxInitSlot), PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (_sbx_init_slots == MAP_FAILED)
+  if (_sbx_init_slots == MAP_FAILED || !_sbx_init_freeze_prepare ())
     fail (SBX_INIT_AT_RESOURCES, errno);
 }
 
@@ -205,8 +206,8 @@ look_at (const char   *path,
     close (fd);
 }
 
-static void
-report_mounts (int fd)
+int
+_sbx_init_report_mounts (int fd)
 {
   const SbxInitExpectationsHead *head;
   SbxInitMounts mounts = {
@@ -219,7 +220,7 @@ report_mounts (int fd)
   head = (const void *) data;
   if (data == NULL || size < sizeof *head || head->magic != SBX_INIT_MAGIC ||
       head->size != size || head->n_paths > SBX_INIT_MAX_EXPECTATIONS)
-    fail (SBX_INIT_AT_REQUEST, EPROTO);
+    return EPROTO;
 
   path = data + sizeof *head;
   end = data + size;
@@ -230,7 +231,7 @@ report_mounts (int fd)
       SbxInitMount *mount = &mounts.mounts[mounts.count++];
 
       if (nul == NULL)
-        fail (SBX_INIT_AT_REQUEST, EPROTO);
+        return EPROTO;
 
       *mount = (SbxInitMount) { .index = i };
       look_at (path, mount);
@@ -246,6 +247,7 @@ report_mounts (int fd)
     }
 
   munmap ((void *) data, size);
+  return 0;
 }
 
 /* Nothing is said by us from here until the host has hold of us. It may be killed meanwhile, and a
@@ -281,12 +283,16 @@ _sbx_init_set_up (void)
     .head = { SBX_INIT_MAGIC, SBX_INIT_VERSION, SBX_INIT_READY, 0 },
   };
   SbxInitMessage message;
+  int error;
   int fd;
 
   say_hello ();
   fd = receive_setup (&message);
   wait_for_go ();
-  report_mounts (fd);
+  _sbx_init_watch_reset ();
+  error = _sbx_init_report_mounts (fd);
+  if (error != 0)
+    fail (SBX_INIT_AT_REQUEST, error);
   if (!_sbx_init_limits_set_up (message.value))
     fail (SBX_INIT_AT_LIMITS, errno);
 

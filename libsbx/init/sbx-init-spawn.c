@@ -162,6 +162,8 @@ become_command (void *data)
   if (spawn->failure.stage != SBX_INIT_AT_NONE)
     _exit (127);
 
+  _sbx_init_freeze_wait ();
+
   /* Should it be SIGCHLD that waits here, its handler sets a flag that no supervisor looks at. */
   sigemptyset (&none);
   sigprocmask (SIG_SETMASK, &none, NULL);
@@ -213,6 +215,7 @@ become_worker (SbxInitSpawn *spawn)
       signal (SIGXFSZ, SIG_IGN);
       sigemptyset (&none);
       sigprocmask (SIG_SETMASK, &none, NULL);
+      _sbx_init_freeze_wait ();
 
       failure.error = _sbx_init_file_verb (&spawn->request);
       if (failure.error != 0)

@@ -118,6 +118,9 @@ deliver_early_signals (SbxInitSlot *slot)
   uint64_t signals;
 
   SBX_INIT_PUT (slot->started, 1);
+  if (_sbx_init_freeze_is_on ())
+    return;
+
   signals = __atomic_exchange_n (&slot->signals, 0, __ATOMIC_SEQ_CST);
 
   for (int i = 0; signals != 0 && i < 64; i++)

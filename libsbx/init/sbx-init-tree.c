@@ -233,7 +233,8 @@ stop_and_kill (size_t *n_found)
   for (size_t i = 0; i < tree.n; i++)
     kill (tree.pids[i], SIGKILL);
 
-  if (all_stopped)
+  /* … but not if it all has to be. */
+  if (all_stopped && !_sbx_init_freeze_is_on ())
     signal_everything (SIGCONT);
 
   *n_found = tree.n;

@@ -5,9 +5,9 @@
 /*
  * sbx-init: process 1 of every sandbox.
  *
- * It waits for three things: the host asks for something, the host is gone, a child changed. It
- * never waits for anything else, so that it can always kill. When it ends, the kernel kills
- * everything inside.
+ * It waits for four things: the host asks for something, the host is gone, a child changed, a
+ * mount came or went. It never waits for anything else, so that it can always kill. When it ends,
+ * the kernel kills everything inside.
  */
 
 #include "config.h"
@@ -88,18 +88,32 @@ set_up_signals (sigset_t *while_waiting)
   sigdelset (while_waiting, SIGCHLD);
 }
 
+static int
+get_timeout (void)
+{
+  const int execs = _sbx_init_execs_timeout ();
+  const int watch = _sbx_init_watch_timeout ();
+
+  if (execs < 0 || watch < 0)
+    return execs < 0 ? watch : execs;
+
+  return execs < watch ? execs : watch;
+}
+
 /* One round of waiting and doing. */
 static void
 iterate (const sigset_t *while_waiting)
 {
-  const bool unsent = _sbx_init_control_waiting () || _sbx_init_execs_waiting ();
+  const bool unsent = _sbx_init_control_waiting () || _sbx_init_execs_waiting () ||
+                      _sbx_init_watch_waiting ();
   struct pollfd fds[] = {
     /* What the host does not take, it gets no more of. */
     { .fd = SBX_INIT_FD_CONTROL, .events = unsent ? POLLOUT : POLLIN },
     { .fd = SBX_INIT_FD_WAKE, .events = POLLIN },
     { .fd = SBX_PROTECTS (T22) ? SBX_INIT_FD_HOST : -1, .events = POLLIN },
+    { .fd = _sbx_init_watch_get_fd (), .events = POLLPRI },
   };
-  const int timeout = _sbx_init_execs_timeout ();
+  const int timeout = get_timeout ();
   const struct timespec wait = { timeout / 1000, (timeout % 1000) * 1000000L };
   int n;
 
@@ -111,6 +125,10 @@ iterate (const sigset_t *while_waiting)
   if (n > 0 && (fds[2].revents != 0 || (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0))
     _exit (0);
 
+  /* First: as long as this takes, something inside may be what it should not be. */
+  if (n > 0 && (fds[3].revents & POLLPRI) != 0)
+    _sbx_init_watch_changed ();
+
   if (child_changed)
     {
       child_changed = 0;
@@ -121,12 +139,16 @@ iterate (const sigset_t *while_waiting)
     _sbx_init_execs_woken ();
 
   if (timeout >= 0)
-    _sbx_init_execs_tick ();
+    {
+      _sbx_init_execs_tick ();
+      _sbx_init_watch_tick ();
+    }
 
   if (n > 0 && (fds[0].revents & POLLOUT) != 0)
     {
       _sbx_init_control_flush ();
       _sbx_init_execs_flush ();
+      _sbx_init_watch_flush ();
     }
 
   if (n > 0 && (fds[0].revents & POLLIN) != 0 && !_sbx_init_control_read ())

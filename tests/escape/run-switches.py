@@ -32,6 +32,7 @@ ROWS = {
     "T6": ["beside"],
     "T7": ["escape"],
     "T8": ["beside"],
+    "T10": ["beside"],
     "T11": ["escape"],
     "T12": ["escape"],
     "T13": ["escape"],
@@ -40,6 +41,7 @@ ROWS = {
     "T17": ["tool"],
     "T20": ["beside", "escape"],
     "T22": ["escape"],
+    "T27": ["beside"],
     "T28": ["escape"],
     "T29": ["escape"],
     "F2": ["beside"],
@@ -49,8 +51,10 @@ ROWS = {
 BESIDE = {
     "T6": "/limits/T6/",
     "T8": "/worktree/traps/",
+    "T10": "/session/watch/T10/",
     "T15": "/json/depth",
     "T20": "/init/hostile/",
+    "T27": "/session/watch/T27/",
     "F2": "/profile/trust",
     "F10": "/group/F10",
 }

@@ -287,6 +287,78 @@ misbehave_with_messages (int fd,
 
 #define N_MESSAGE_CASES 29
 
+static void
+misbehave_with_mounts (int fd,
+                       int number)
+{
+  SbxInitReport report = make_report (SBX_INIT_CHANGED, 0);
+
+  switch (number)
+    {
+    case 0: peer_report (fd, SBX_INIT_CHECKED, 0); break;
+    case 1: peer_report (fd, SBX_INIT_CHANGED, COMMAND); break;
+    case 2: peer_report (fd, SBX_INIT_CHANGED, 0); peer_report (fd, SBX_INIT_CHANGED, 0); break;
+    case 3: peer_report (fd, SBX_INIT_CHANGED, 0); peer_mount (fd, 0, 0, 0, 0); break;
+    case 4: peer_report (fd, SBX_INIT_CHANGED, 0); peer_report (fd, SBX_INIT_CHECKED, 0); break;
+    case 5:
+      report.value = 1;
+      peer_send (fd, &report, sizeof report, NULL, 0);
+      break;
+    case 6:
+      peer_send (fd, &report, sizeof report, &fd, 1);
+      break;
+    case 7:
+      report = make_report (SBX_INIT_FAILED, 0);
+      report.value = ETIME;
+      peer_send (fd, &report, sizeof report, NULL, 0);
+      break;
+    default: _exit (0);
+    }
+}
+
+#define N_MOUNT_CASES 8
+
+/* A check of two places was asked for. */
+static void
+misbehave_in_check (int fd,
+                    int number)
+{
+  peer_report (fd, SBX_INIT_CHANGED, 0);
+  peer_wait (fd);
+
+  switch (number)
+    {
+    case 0: peer_report (fd, SBX_INIT_CHECKED, 0); break;
+    case 1: peer_mount (fd, 0, 0, 0, 0); peer_report (fd, SBX_INIT_CHECKED, 0); break;
+    case 2: peer_mount (fd, 1, 0, 0, 0); break;
+    case 3: peer_mount (fd, 0, 0, 0, 0); peer_mount (fd, 0, 0, 0, 0); break;
+    case 4:
+      for (uint32_t i = 0; i < 3; i++)
+        peer_mount (fd, i, 0, 0, 0);
+      break;
+    case 5: peer_report (fd, SBX_INIT_CHANGED, 0); break;
+    case 6: _exit (0);
+    default: peer_report (fd, SBX_INIT_READY, 0); break;
+    }
+}
+
+#define N_CHECK_CASES 8
+
+static void
+behave_in_check (int fd,
+                 int number)
+{
+  for (int i = 0; i < 2; i++)
+    {
+      peer_report (fd, SBX_INIT_CHANGED, 0);
+      peer_wait (fd);
+      peer_mount (fd, 0, 0, 0, 0);
+      peer_mount (fd, 1, 0, 1, 0);
+      peer_report (fd, SBX_INIT_CHECKED, 0);
+      peer_wait (fd);
+    }
+}
+
 /* The second end of an exec: the first is told, and the exec has only one. */
 static void
 end_twice (int fd,
@@ -488,7 +560,82 @@ test_messages (void)
 {
   g_test_summary ("A message that makes no sense loses the sandbox; every exec ends once");
   play_badly (misbehave_with_messages, N_MESSAGE_CASES);
+  play_badly (misbehave_with_mounts, N_MOUNT_CASES);
   play_badly (end_twice, 2);
+}
+
+static void
+changed_cb (SbxInitChannel *channel,
+            guint          *n_changed)
+{
+  g_assert_true (_sbx_init_channel_is_stopped (channel));
+  ++*n_changed;
+}
+
+static void
+get_ready_and_misbehave (int fd,
+                         int number)
+{
+  peer_report (fd, SBX_INIT_HELLO, 0);
+  peer_wait (fd);
+  peer_wait (fd);
+  peer_report (fd, SBX_INIT_READY, 0);
+
+  if (number >= 0)
+    misbehave_in_check (fd, number);
+  else
+    behave_in_check (fd, number);
+}
+
+static void
+test_check (void)
+{
+  const SbxInitExpectation expectations[] = { { .path = "/" }, { .path = "/usr" } };
+
+  g_test_summary ("Who answers a check wrongly loses the sandbox, and the check ends once");
+
+  for (int i = -1; i < N_CHECK_CASES; i++)
+    {
+      Play *play = play_new (get_ready_and_misbehave, i, FALSE);
+      g_autoptr(GAsyncResult) result = NULL;
+      guint n_changed = 0;
+
+      g_test_message ("case %d", i);
+      g_signal_connect (play->channel, "changed", G_CALLBACK (changed_cb), &n_changed);
+      _sbx_init_channel_setup_async (play->channel, NULL, 0, NULL, test_store_result, &result);
+      test_wait_for (result != NULL);
+      g_assert_true (_sbx_init_channel_setup_finish (play->channel, result, NULL));
+      g_clear_object (&result);
+
+      for (guint j = 1; j <= (i < 0 ? 2 : 1); j++)
+        {
+          g_autoptr(GArray) mounts = NULL;
+          g_autoptr(GError) error = NULL;
+
+          test_wait_for (n_changed == j);
+          _sbx_init_channel_check_async (play->channel, expectations, 2, test_store_result,
+                                         &result);
+          test_wait_for (result != NULL);
+          mounts = _sbx_init_channel_check_finish (play->channel, result, &error);
+          g_clear_object (&result);
+
+          if (i >= 0)
+            {
+              g_assert_null (mounts);
+              g_assert_nonnull (error);
+              g_assert_cmpint (play->n_lost, ==, 1);
+              continue;
+            }
+
+          g_assert_no_error (error);
+          g_assert_cmpint (mounts->len, ==, 2);
+          g_assert_cmpint (g_array_index (mounts, SbxInitMount, 1).index, ==, 1);
+          _sbx_init_channel_resume (play->channel);
+          g_assert_false (_sbx_init_channel_is_stopped (play->channel));
+        }
+
+      play_free (play);
+    }
 }
 
 static guint
@@ -562,6 +709,7 @@ main (int    argc,
   g_test_add_func ("/init/hostile/setup", test_setup);
   g_test_add_func ("/init/hostile/messages", test_messages);
   g_test_add_func ("/init/hostile/descriptors", test_descriptors);
+  g_test_add_func ("/init/hostile/check", test_check);
 
   return g_test_run ();
 }

@@ -1,0 +1,310 @@
+/*
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "bwrap/sbx-bwrap-watch-parts-private.h"
+
+#include "files/sbx-fd-private.h"
+
+#include <errno.h>
+#include <glib-unix.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+/*
+ * Every directory that has the name of an entry is watched. Who inside or outside did something is
+ * not told, but what is moved to a name in one piece, and not written to since, was written by who
+ * moved it there.
+ */
+
+#define EVENTS (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE | \
+                IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW)
+#define GONE_EVENTS (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)
+
+/* Files that are being written in a watched directory, of which one may be moved to a name. */
+#define MAX_TEMPORARIES 256
+
+/* What can write there without an end must not keep us from everything else. */
+#define BUFFER_SIZE (64 * 1024)
+#define PAUSE_MS 20
+
+typedef struct
+{
+  GHashTable *entries;       /* name → SbxBwrapWatchEntry, not owned */
+  GHashTable *temporaries;   /* owned name → how often it was closed after writing */
+} Directory;
+
+struct _SbxBwrapWatchEvents
+{
+  int                 fd;
+  GPtrArray          *entries;
+  GHashTable         *directories;    /* watch → owned Directory */
+  GMainContext       *context;
+  GSource            *source;
+  SbxBwrapWatchNoted  noted;
+  gpointer            user_data;
+
+  guint32             cookie;         /* of the last one that was moved away … */
+  gboolean            was_mended;     /* … which more than one wrote to */
+};
+
+static void
+directory_free (gpointer data)
+{
+  Directory *directory = data;
+
+  g_hash_table_unref (directory->entries);
+  g_hash_table_unref (directory->temporaries);
+  g_free (directory);
+}
+
+/* Nothing is known any more of what happened. */
+static void
+lose_track (SbxBwrapWatchEvents *self)
+{
+  for (guint i = 0; i < self->entries->len; i++)
+    ((SbxBwrapWatchEntry *) self->entries->pdata[i])->touched = TRUE;
+}
+
+static void
+handle_temporary (SbxBwrapWatchEvents *self,
+                  Directory           *directory,
+                  guint32              mask,
+                  guint32              cookie,
+                  const char          *name)
+{
+  const guint n = GPOINTER_TO_UINT (g_hash_table_lookup (directory->temporaries, name));
+
+  if ((mask & IN_CLOSE_WRITE) != 0)
+    {
+      if (g_hash_table_size (directory->temporaries) >= MAX_TEMPORARIES)
+        g_hash_table_remove_all (directory->temporaries);
+      g_hash_table_insert (directory->temporaries, g_strdup (name), GUINT_TO_POINTER (n + 1));
+    }
+  else if ((mask & IN_MODIFY) != 0 && n > 0)
+    {
+      g_hash_table_insert (directory->temporaries, g_strdup (name), GUINT_TO_POINTER (n + 1));
+    }
+  else if ((mask & IN_MOVED_FROM) != 0)
+    {
+      self->cookie = cookie;
+      self->was_mended = n > 1;
+      g_hash_table_remove (directory->temporaries, name);
+    }
+  else if ((mask & (IN_CREATE | IN_DELETE | IN_MOVED_TO)) != 0)
+    {
+      g_hash_table_remove (directory->temporaries, name);
+    }
+}
+
+/* TRUE when it may not be what it was. The kernel tells of a move after it is done, so what was
+ * written to the new file may be told of before: nothing is forgotten until all is right again. */
+static gboolean
+handle_entry (SbxBwrapWatchEvents *self,
+              SbxBwrapWatchEntry  *entry,
+              guint32              mask,
+              guint32              cookie)
+{
+  if ((mask & (IN_MODIFY | IN_CLOSE_WRITE)) != 0)
+    {
+      entry->touched = TRUE;
+      entry->stale = TRUE;
+      entry->n_writes++;
+      return FALSE;
+    }
+
+  entry->replaced = TRUE;
+  if ((mask & IN_CREATE) != 0 ||
+      ((mask & IN_MOVED_TO) != 0 && cookie == self->cookie && self->was_mended))
+    entry->touched = TRUE;
+
+  return TRUE;
+}
+
+static gboolean
+handle (SbxBwrapWatchEvents        *self,
+        const struct inotify_event *event)
+{
+  Directory *directory = g_hash_table_lookup (self->directories, GINT_TO_POINTER (event->wd));
+  SbxBwrapWatchEntry *entry;
+
+  if ((event->mask & IN_Q_OVERFLOW) != 0 || (event->mask & GONE_EVENTS) != 0)
+    {
+      lose_track (self);
+      return TRUE;
+    }
+
+  if (directory == NULL || event->len == 0)
+    return FALSE;
+
+  entry = g_hash_table_lookup (directory->entries, event->name);
+  if (entry != NULL)
+    return handle_entry (self, entry, event->mask, event->cookie);
+
+  handle_temporary (self, directory, event->mask, event->cookie, event->name);
+  return FALSE;
+}
+
+/* One buffer full. */
+static gboolean
+read_some (SbxBwrapWatchEvents *self,
+           gboolean            *changed)
+{
+  char buffer[BUFFER_SIZE] __attribute__ ((aligned (8)));
+  gssize n;
+
+  do
+    n = read (self->fd, buffer, sizeof buffer);
+  while (n < 0 && errno == EINTR);
+
+  for (gssize at = 0; at < n;)
+    {
+      const struct inotify_event *event = (gconstpointer) (buffer + at);
+
+      *changed = handle (self, event) || *changed;
+      at += (gssize) (sizeof *event + event->len);
+    }
+
+  return n > 0;
+}
+
+gboolean
+_sbx_bwrap_watch_events_drain (SbxBwrapWatchEvents *self)
+{
+  gboolean changed = FALSE;
+
+  /* Everything inside stands still, so that this ends; the kernel keeps no more than it likes. */
+  for (guint i = 0; self->fd >= 0 && i < 64 && read_some (self, &changed); i++)
+    ;
+
+  return changed;
+}
+
+static void arm (SbxBwrapWatchEvents *self);
+
+static void
+disarm (SbxBwrapWatchEvents *self)
+{
+  if (self->source == NULL)
+    return;
+
+  g_source_destroy (self->source);
+  g_clear_pointer (&self->source, g_source_unref);
+}
+
+static gboolean
+paused_cb (gpointer user_data)
+{
+  SbxBwrapWatchEvents *self = user_data;
+
+  disarm (self);
+  arm (self);
+
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+readable_cb (int          fd,
+             GIOCondition condition,
+             gpointer     user_data)
+{
+  SbxBwrapWatchEvents *self = user_data;
+  gboolean changed = FALSE;
+
+  read_some (self, &changed);
+  disarm (self);
+
+  self->source = g_timeout_source_new (PAUSE_MS);
+  g_source_set_callback (self->source, paused_cb, self, NULL);
+  g_source_attach (self->source, self->context);
+
+  /* Last, since it may free us. */
+  self->noted (changed, self->user_data);
+
+  return G_SOURCE_REMOVE;
+}
+
+static void
+arm (SbxBwrapWatchEvents *self)
+{
+  self->source = g_unix_fd_source_new (self->fd, G_IO_IN);
+  g_source_set_callback (self->source, G_SOURCE_FUNC (readable_cb), self, NULL);
+  g_source_attach (self->source, self->context);
+}
+
+static void
+watch_entry (SbxBwrapWatchEvents *self,
+             SbxBwrapWatchEntry  *entry)
+{
+  g_autofree char *path = g_path_get_dirname (entry->host);
+  const int watch = inotify_add_watch (self->fd, path, EVENTS);
+  Directory *directory = g_hash_table_lookup (self->directories, GINT_TO_POINTER (watch));
+
+  /* Without it nothing can be said for what is put there. */
+  if (watch < 0)
+    {
+      entry->unknown = TRUE;
+      return;
+    }
+
+  if (directory == NULL)
+    {
+      directory = g_new0 (Directory, 1);
+      directory->entries = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+      directory->temporaries = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+      g_hash_table_insert (self->directories, GINT_TO_POINTER (watch), directory);
+    }
+
+  g_hash_table_insert (directory->entries, g_path_get_basename (entry->host), entry);
+}
+
+SbxBwrapWatchEvents *
+_sbx_bwrap_watch_events_new (GPtrArray          *entries,
+                             GMainContext       *context,
+                             SbxBwrapWatchNoted  noted,
+                             gpointer            user_data)
+{
+  SbxBwrapWatchEvents *self = g_new0 (SbxBwrapWatchEvents, 1);
+
+  self->fd = -1;
+  self->entries = g_ptr_array_ref (entries);
+  self->context = g_main_context_ref (context);
+  self->directories = g_hash_table_new_full (NULL, NULL, NULL, directory_free);
+  self->noted = noted;
+  self->user_data = user_data;
+
+  for (guint i = 0; i < entries->len; i++)
+    {
+      SbxBwrapWatchEntry *entry = g_ptr_array_index (entries, i);
+
+      if (entry->host == NULL)
+        continue;
+
+      /* An open session that has nothing of the kind has no descriptor for it. */
+      if (self->fd < 0)
+        self->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
+      if (self->fd >= 0)
+        watch_entry (self, entry);
+      else
+        entry->unknown = TRUE;
+    }
+
+  if (self->fd >= 0)
+    arm (self);
+
+  return self;
+}
+
+void
+_sbx_bwrap_watch_events_free (SbxBwrapWatchEvents *self)
+{
+  disarm (self);
+  _sbx_clear_fd (&self->fd);
+  g_hash_table_unref (self->directories);
+  g_ptr_array_unref (self->entries);
+  g_main_context_unref (self->context);
+  g_free (self);
+}
