@@ -3,8 +3,8 @@
  */
 
 /*
- * Tries, from inside of a sandbox, what can be done with each of the paths that it reads, each ended
- * by a zero byte, and leaves everything as it was. Answers a line for each:
+ * Tries, from inside of a sandbox, what can be done with each of the paths that it reads, each
+ * ended by a zero byte, and leaves everything as it was. Answers a line for each:
  *
  *   LETTERS DEVICE INODE
  *
