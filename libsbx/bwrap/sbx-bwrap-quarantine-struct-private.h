@@ -87,11 +87,13 @@ struct _SbxBwrapQuarantine
   guint            n_lost;       /* messages */
   guint            n_begun;      /* commands, and file verbs that change something */
   guint            n_running;    /* of them */
+  guint            n_checks;     /* since there was last no reason for one; of the thread */
   GSource         *flush;        /* (nullable) */
   GSource         *arming;       /* (nullable) */
   GMainContext    *context;      /* (nullable) */
   GWeakRef         session;
   guint            armed : 1;    /* and not blind: what happens is seen */
+  guint            arm_wanted : 1;
   guint            disarmed : 1; /* and never will be again */
   guint            queued : 1;   /* a thread checks, or is about to */
 };

@@ -14,8 +14,7 @@
 #include <glib/gi18n-lib.h>
 
 /*
- * When it is looked. Checks of one session are done one at a time, in threads of their own, so that
- * a file system that does not answer holds up nobody else.
+ * When it is looked. Checks of one session are done one at a time, and in threads.
  */
 
 /* To watch costs the end of the program several milliseconds, in which the kernel waits for
@@ -24,8 +23,11 @@
 #define SHORT_COMMAND_MS 10
 #define SHORT_COMMANDS 3
 
+/* For all sessions together; what a command left is looked for in others. */
+#define MAX_THREADS 4
+
 /* A sandbox that makes work without end gets this much of it done without a pause. */
-#define MAX_CHECKS_AT_ONCE 100
+#define MAX_CHECKS 100
 #define PAUSE_US 1000
 
 /* What the message of an error names, at most. */
@@ -215,30 +217,97 @@ is_done (SbxBwrapQuarantine *self)
   g_mutex_lock (&self->mutex);
   done = self->done == self->wanted;
   if (done)
-    self->queued = FALSE;
+    {
+      self->queued = FALSE;
+      self->n_checks = 0;
+    }
   g_mutex_unlock (&self->mutex);
 
   return done;
 }
 
-/* Until there is no reason any more. */
+/* Under the lock of the check; and of the other one, since that is enough to ask the watcher. */
 static void
-check_in_thread (gpointer data,
-                 gpointer user_data)
+drop_watcher (SbxBwrapQuarantine *self)
+{
+  SbxBwrapWatcher *watcher;
+
+  g_mutex_lock (&self->mutex);
+  watcher = g_steal_pointer (&self->watcher);
+  self->armed = FALSE;
+  g_mutex_unlock (&self->mutex);
+
+  g_clear_pointer (&watcher, _sbx_bwrap_watcher_free);
+}
+
+static void want (SbxBwrapQuarantine *self);
+
+static void
+seen_cb (gpointer    place,
+         const char *name,
+         gpointer    user_data)
+{
+  if (name == NULL || _sbx_quarantine_node_mentions (place, name))
+    want (user_data);
+}
+
+static void
+make_watcher (SbxBwrapQuarantine *self)
+{
+  SbxBwrapWatcher *watcher = _sbx_bwrap_watcher_new (seen_cb, self);
+
+  g_mutex_lock (&self->mutex);
+  self->watcher = watcher;
+  self->arm_wanted = FALSE;
+  g_mutex_unlock (&self->mutex);
+
+  if (watcher == NULL)
+    _sbx_quarantine_say (self,
+                         g_strdup (_("This machine lets nobody watch any more directories (see "
+                                     "fs.inotify.max_user_instances), so that what a command "
+                                     "makes that programs outside would run is put aside when "
+                                     "it ends, and not before")));
+}
+
+static GThreadPool *get_pool (void);
+
+/* Begins to watch, or ends to, and checks once, for what came before that as well. While there are
+ * reasons it is done again, after it was the turn of others. */
+static void
+work_in_thread (gpointer data,
+                gpointer user_data)
 {
   g_autoptr(SbxBwrapQuarantine) self = data;
-  guint n = 0;
+  gboolean disarmed;
+  gboolean arm;
 
-  while (!is_done (self))
+  g_mutex_lock (&self->check);
+
+  g_mutex_lock (&self->mutex);
+  disarmed = self->disarmed;
+  arm = self->arm_wanted && self->watcher == NULL;
+  if (disarmed)
+    self->done = self->wanted;
+  g_mutex_unlock (&self->mutex);
+
+  if (disarmed)
+    drop_watcher (self);
+  else
     {
-      g_mutex_lock (&self->check);
+      if (arm)
+        make_watcher (self);
       check (self, FALSE);
-      g_mutex_unlock (&self->check);
-      flush (self);
-
-      if (++n > MAX_CHECKS_AT_ONCE)
-        g_usleep (PAUSE_US);
     }
+
+  g_mutex_unlock (&self->check);
+  flush (self);
+
+  if (is_done (self))
+    return;
+
+  if (++self->n_checks > MAX_CHECKS)
+    g_usleep (PAUSE_US);
+  g_thread_pool_push (get_pool (), _sbx_bwrap_quarantine_ref (self), NULL);
 }
 
 static GThreadPool *
@@ -246,9 +315,9 @@ get_pool (void)
 {
   static gsize pool = 0;
 
-  /* At most one of a session is in it. */
   if (g_once_init_enter (&pool))
-    g_once_init_leave (&pool, (gsize) g_thread_pool_new (check_in_thread, NULL, -1, FALSE, NULL));
+    g_once_init_leave (&pool, (gsize) g_thread_pool_new (work_in_thread, NULL, MAX_THREADS, FALSE,
+                                                         NULL));
 
   return (GThreadPool *) pool;
 }
@@ -268,77 +337,6 @@ want (SbxBwrapQuarantine *self)
     g_thread_pool_push (get_pool (), _sbx_bwrap_quarantine_ref (self), NULL);
 }
 
-static void
-seen_cb (gpointer    place,
-         const char *name,
-         gpointer    user_data)
-{
-  if (name == NULL || _sbx_quarantine_node_mentions (place, name))
-    want (user_data);
-}
-
-/* Under the lock of the check; and of the other one, since that is enough to ask the watcher. */
-static void
-drop_watcher (SbxBwrapQuarantine *self)
-{
-  SbxBwrapWatcher *watcher;
-
-  g_mutex_lock (&self->mutex);
-  watcher = g_steal_pointer (&self->watcher);
-  self->armed = FALSE;
-  g_mutex_unlock (&self->mutex);
-
-  g_clear_pointer (&watcher, _sbx_bwrap_watcher_free);
-}
-
-/* In a thread: begins to watch, and looks for what came before that; or ends to. */
-static void
-arm_in_thread (gpointer data,
-               gpointer user_data)
-{
-  g_autoptr(SbxBwrapQuarantine) self = data;
-  gboolean disarmed;
-
-  g_mutex_lock (&self->check);
-
-  g_mutex_lock (&self->mutex);
-  disarmed = self->disarmed;
-  g_mutex_unlock (&self->mutex);
-
-  if (disarmed)
-    drop_watcher (self);
-  else if (self->watcher == NULL && self->roots->len > 0)
-    {
-      SbxBwrapWatcher *watcher = _sbx_bwrap_watcher_new (seen_cb, self);
-
-      g_mutex_lock (&self->mutex);
-      self->watcher = watcher;
-      g_mutex_unlock (&self->mutex);
-
-      if (watcher == NULL)
-        _sbx_quarantine_say (self,
-                             g_strdup (_("This machine lets nobody watch any more directories (see "
-                                         "fs.inotify.max_user_instances), so that what a command "
-                                         "makes that programs outside would run is put aside when "
-                                         "it ends, and not before")));
-      check (self, FALSE);
-    }
-
-  g_mutex_unlock (&self->check);
-  flush (self);
-}
-
-static GThreadPool *
-get_arming_pool (void)
-{
-  static gsize pool = 0;
-
-  if (g_once_init_enter (&pool))
-    g_once_init_leave (&pool, (gsize) g_thread_pool_new (arm_in_thread, NULL, -1, FALSE, NULL));
-
-  return (GThreadPool *) pool;
-}
-
 static gboolean
 arm_cb (gpointer user_data)
 {
@@ -347,9 +345,10 @@ arm_cb (gpointer user_data)
   g_mutex_lock (&self->mutex);
   clear_source (&self->arming);
   self->n_begun = G_MAXUINT;
+  self->arm_wanted = self->roots->len > 0;
   g_mutex_unlock (&self->mutex);
 
-  g_thread_pool_push (get_arming_pool (), _sbx_bwrap_quarantine_ref (self), NULL);
+  want (self);
 
   return G_SOURCE_REMOVE;
 }
@@ -460,12 +459,12 @@ _sbx_bwrap_quarantine_disarm (SbxBwrapQuarantine *self)
   clear_source (&self->arming);
   clear_source (&self->flush);
   self->disarmed = TRUE;
-  has_watcher = self->watcher != NULL;
+  has_watcher = self->watcher != NULL || self->queued;
   g_mutex_unlock (&self->mutex);
 
-  /* Until nobody needs it, a check may be using it. */
+  /* A check may be using it. */
   if (has_watcher)
-    g_thread_pool_push (get_arming_pool (), _sbx_bwrap_quarantine_ref (self), NULL);
+    want (self);
 }
 
 gboolean
