@@ -6,6 +6,7 @@
 
 #include "bwrap/sbx-bwrap-plan-builder-private.h"
 #include "core/sbx-protection-private.h"
+#include "files/sbx-fd-private.h"
 
 /*
  * What a resolved reach asks for, as mounts. Which of them changes nothing is found out later, when
@@ -84,6 +85,22 @@ add_protected (SbxBwrapBuilder *self,
                                   "what programs on the host would run or follow");
 }
 
+/* Also of what needs no mount of its own. */
+static gboolean
+is_still_there (const SbxReachEntry  *entry,
+                GError              **error)
+{
+  sbx_autofd int fd = -1;
+
+  if (entry->kind != SBX_REACH_CWD && entry->kind != SBX_REACH_READ &&
+      entry->kind != SBX_REACH_WRITE && entry->kind != SBX_REACH_SOCKET)
+    return TRUE;
+
+  fd = _sbx_bwrap_open_same (entry->path, entry->device, entry->inode, error);
+
+  return fd >= 0;
+}
+
 gboolean
 _sbx_bwrap_entries_add (SbxBwrapBuilder  *self,
                         GError          **error)
@@ -91,6 +108,9 @@ _sbx_bwrap_entries_add (SbxBwrapBuilder  *self,
   for (guint i = 0; i < self->entries->len; i++)
     {
       SbxReachEntry *entry = g_ptr_array_index (self->entries, i);
+
+      if (!is_still_there (entry, error))
+        return FALSE;
 
       switch (entry->kind)
         {

@@ -63,9 +63,9 @@ typedef struct
   dev_t             device;        /* of what is bound */
   ino_t             inode;
   gboolean          is_directory;
-  gboolean          late;          /* made by sbx-mount once bwrap is through, not by bwrap: a bind of
-                                    * something on itself, or a mask; device and inode are of what is
-                                    * there before */
+  gboolean          late;          /* made by sbx-mount once bwrap is through, not by bwrap: a bind
+                                    * of something on itself, or a mask; device and inode are of
+                                    * what is there before */
   gboolean          on_itself;     /* what is bound, or covered, shows there without it too */
   const char       *reason;        /* short, untranslated, static */
   SbxReachEntry    *entry;         /* (nullable) of the reach: where it comes from */

@@ -56,28 +56,41 @@ covers (const SbxPlanEntry *entry)
     }
 }
 
+void
+_sbx_plan_note (SbxPlan      *self,
+                SbxPlanEntry *entry)
+{
+  if (entry->path == NULL)
+    return;
+
+  if (covers (entry))
+    g_hash_table_replace (self->covering, entry->path, GUINT_TO_POINTER (self->entries->len));
+  else if (entry->kind != SBX_PLAN_SEAL && entry->kind != SBX_PLAN_QUARANTINE)
+    g_hash_table_replace (self->named, entry->path, GUINT_TO_POINTER (self->entries->len));
+}
+
 /* The entry that is seen at @path, which has no link in it: what is mounted there or above, or what
  * was made there by name. %NULL: nothing but maybe the root, which is empty. */
 static SbxPlanEntry *
 find_entry (SbxPlan    *self,
             const char *path)
 {
-  SbxPlanEntry *found = NULL;
+  guint last = GPOINTER_TO_UINT (g_hash_table_lookup (self->named, path));
+  g_autofree char *above = g_strdup (path);
 
-  for (guint i = 0; i < self->entries->len; i++)
+  for (;;)
     {
-      SbxPlanEntry *entry = g_ptr_array_index (self->entries, i);
+      const guint there = GPOINTER_TO_UINT (g_hash_table_lookup (self->covering, above));
+      char *slash = strrchr (above, '/');
 
-      if (entry->path == NULL || !is_below (path, entry->path))
-        continue;
+      last = MAX (last, there);
+      if (slash == NULL || strcmp (above, "/") == 0)
+        break;
 
-      if (covers (entry) ||
-          (strcmp (entry->path, path) == 0 && entry->kind != SBX_PLAN_SEAL &&
-           entry->kind != SBX_PLAN_QUARANTINE))
-        found = entry;
+      slash[slash == above ? 1 : 0] = '\0';
     }
 
-  return found;
+  return last > 0 ? g_ptr_array_index (self->entries, last - 1) : NULL;
 }
 
 static SbxPlanEntry *

@@ -32,6 +32,9 @@ struct _SbxPlan
   char       *cwd;
   SbxReach   *reach;                      /* (nullable) */
   GPtrArray  *entries;                    /* (element-type SbxPlanEntry) */
+  GHashTable *covering;                   /* path of an entry -> 1 + the place of the last one
+                                           * there that covers what was seen before */
+  GHashTable *named;                      /* the same of those seen at their very path */
   GPtrArray  *problems;                   /* of owned texts, ends in %NULL */
   guint64     limits[SBX_N_LIMITS];       /* 0 for none */
   char       *means[SBX_N_LIMITS];        /* (nullable) */
@@ -56,6 +59,10 @@ void          _sbx_plan_set_limit   (SbxPlan      *self,
                                      SbxLimit      limit,
                                      guint64       value,
                                      const char   *means);
+
+/* For finding what was just added. */
+void          _sbx_plan_note        (SbxPlan      *self,
+                                     SbxPlanEntry *entry);
 
 SbxPlanEntry *_sbx_plan_entry_new   (SbxPlanKind   kind,
                                      const char   *reason,

@@ -82,6 +82,8 @@ sbx_plan_finalize (GObject *object)
 
   g_clear_pointer (&self->cwd, g_free);
   g_clear_object (&self->reach);
+  g_clear_pointer (&self->covering, g_hash_table_unref);
+  g_clear_pointer (&self->named, g_hash_table_unref);
   g_clear_pointer (&self->entries, g_ptr_array_unref);
   g_clear_pointer (&self->problems, g_ptr_array_unref);
   for (gsize i = 0; i < SBX_N_LIMITS; i++)
@@ -102,6 +104,8 @@ static void
 sbx_plan_init (SbxPlan *self)
 {
   self->entries = g_ptr_array_new_with_free_func (g_object_unref);
+  self->covering = g_hash_table_new (g_str_hash, g_str_equal);
+  self->named = g_hash_table_new (g_str_hash, g_str_equal);
   self->problems = g_ptr_array_new_with_free_func (g_free);
   g_ptr_array_add (self->problems, NULL);
 }
@@ -132,6 +136,7 @@ _sbx_plan_add (SbxPlan     *self,
   entry->path = g_strdup (path);
   entry->source_path = g_strdup (source_path);
   g_ptr_array_add (self->entries, entry);
+  _sbx_plan_note (self, entry);
 
   return entry;
 }
