@@ -10,7 +10,6 @@
 #include "spec/sbx-resolve-private.h"
 
 #include <glib/gi18n-lib.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_SIZE (64 * 1024 * 1024)
@@ -67,14 +66,18 @@ add_line (GPtrArray  *table,
           const char *line)
 {
   g_auto(GStrv) fields = g_strsplit (line, " ", N_FIELDS + 1);
+  guint64 id;
+  guint64 parent;
   SbxMount *mount;
 
-  if (g_strv_length (fields) < N_FIELDS)
+  if (g_strv_length (fields) < N_FIELDS ||
+      !g_ascii_string_to_unsigned (fields[FIELD_ID], 10, 0, G_MAXINT, &id, NULL) ||
+      !g_ascii_string_to_unsigned (fields[FIELD_PARENT], 10, 0, G_MAXINT, &parent, NULL))
     return;
 
   mount = g_new0 (SbxMount, 1);
-  mount->id = atoi (fields[FIELD_ID]);
-  mount->parent = atoi (fields[FIELD_PARENT]);
+  mount->id = (int) id;
+  mount->parent = (int) parent;
   mount->device = g_strdup (fields[FIELD_DEVICE]);
   mount->root = unescape (fields[FIELD_ROOT]);
   mount->point = unescape (fields[FIELD_POINT]);

@@ -12,9 +12,9 @@ G_BEGIN_DECLS
 /* How a path, and a list of them, is resolved. Blocks on the disk: for worker threads. */
 
 /*
- * Resolves what was asked for in @asked, whose paths may be relative to its cwd, or begin with "~/".
- * Gives a new reach, whose cwd, read, write and sockets are real, whose domains are in lower case,
- * and which has entries:
+ * Resolves what was asked for in @asked, whose paths may be relative to its cwd, or begin with
+ * "~/". Gives a new reach, whose cwd, read, write and sockets are real, whose domains are in lower
+ * case, and which has entries:
  *
  *   CWD, then each READ, each WRITE, each SOCKET and each DOMAIN, in the order they were asked for;
  *   each GIT_DIR, in the order they were found;

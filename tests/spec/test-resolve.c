@@ -152,7 +152,8 @@ test_r10 (void)
       "coding agent|@/home/.claude”" },
     { "R10.11", "{\"read\": [\"~/.claude\"]}", SBX_ERROR_REFUSED, "coding agent|@/home/.claude”" },
     { "R10.12", "{\"read\": [\"~/.ssh\"]}", SBX_ERROR_REFUSED, "keys|@/home/.ssh”" },
-    { "R10.13", "{\"read\": [\"~/.awf\"]}", SBX_ERROR_REFUSED, "sandboxes themselves|@/home/.awf”" },
+    { "R10.13", "{\"read\": [\"~/.awf\"]}", SBX_ERROR_REFUSED,
+      "sandboxes themselves|@/home/.awf”" },
     { "R10.14", "{\"write\": [\"~/.awf/sandboxes\"]}", SBX_ERROR_REFUSED,
       "write: |sandboxes themselves" },
     { "R10.15", "{\"read\": [\"~/.orbstack\"], \"bwrap\": {}}", SBX_ERROR_REFUSED,
@@ -251,7 +252,8 @@ test_defaults (void)
 
   /* The lists follow the home directory, unless they were set. */
   g_clear_pointer (&keys, g_strfreev);
-  g_object_set (resolver, "home", "/somewhere", "start-dirs", (const char *[]) { "/a", NULL }, NULL);
+  g_object_set (resolver, "home", "/somewhere",
+                "start-dirs", (const char *[]) { "/a", NULL }, NULL);
   g_object_get (resolver, "key-dirs", &keys, "start-dirs", &starts, NULL);
   g_assert_true (g_strv_contains ((const char * const *) keys, "/somewhere/.ssh"));
   g_assert_cmpuint (g_strv_length (starts), ==, 1);

@@ -14,8 +14,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-/* What no sandbox gets, under the names that bind mounts give it. Each test is a process of its own,
- * in mounts of its own. */
+/* What no sandbox gets, under the names that bind mounts give it. Each test is a process of its
+ * own, in mounts of its own. */
 
 #define NOBODY 65534
 

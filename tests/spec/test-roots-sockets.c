@@ -60,7 +60,8 @@ test_links (void)
 
   fixture_init (&fixture, NULL);
   fd = fixture_listen (&fixture, "@/eng/docker.sock");
-  fixture_run (&fixture, "ln -s ../../eng/docker.sock home/repo/link; ln -s ../../eng home/repo/dir");
+  fixture_run (&fixture, "ln -s ../../eng/docker.sock home/repo/link; "
+                         "ln -s ../../eng home/repo/dir");
 
   fixture_refuses (&fixture, "{\"sockets\": [\"link\"]}", SBX_ERROR_REFUSED,
                    "@/eng/docker.sock” leads to a container engine");

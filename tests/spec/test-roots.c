@@ -6,8 +6,8 @@
 
 #include "resolver-util.h"
 
-/* What no sandbox gets, rule by rule, by name and by symbolic link. The names of the tests are those
- * of the switches. */
+/* What no sandbox gets, rule by rule, by name and by symbolic link. The names of the tests are
+ * those of the switches. */
 
 static const char * const nothing[] = { NULL };
 
@@ -221,8 +221,8 @@ test_starts (void)
   ask_to_write (&fixture, "~/.config", "@/home/.config” overlaps “@/home/.config/systemd”");
 }
 
-/* So are the directories that configuration comes from, without which a sandbox could add a provider
- * or a profile. */
+/* So are the directories that configuration comes from: a sandbox could add a provider or a profile
+ * there. */
 static void
 test_config (void)
 {
