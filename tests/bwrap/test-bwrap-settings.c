@@ -7,7 +7,7 @@
 #include "bwrap/sbx-bwrap-limits-private.h"
 #include "bwrap/sbx-bwrap-reach-settings-private.h"
 
-/* What a spec says to this provider alone, and what is decided of limits before a sandbox starts. */
+/* What a spec says to this provider alone, and what is decided of limits before a start. */
 
 static void
 test_canonical (void)
