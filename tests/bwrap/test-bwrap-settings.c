@@ -115,7 +115,7 @@ test_fresh_home (void)
   g_autoptr(SbxSession) kept = place_open (place);
   g_autoptr(SbxSession) fresh = NULL;
   g_autoptr(GError) error = NULL;
-  g_autofree char *mark = shell_output (kept, "echo kept > ~/mark");
+  g_autofree char *mark G_GNUC_UNUSED = shell_output (kept, "echo kept > ~/mark");
   g_autofree char *found = NULL;
 
   close_session (kept);

@@ -168,7 +168,7 @@ static void
 check_bad (const char *mode,
            const char *why)
 {
-  g_autoptr(Systemd) systemd = systemd_new (mode);
+  g_autoptr(Systemd) systemd G_GNUC_UNUSED = systemd_new (mode);
   g_autoptr(Place) place = place_new ();
   g_autoptr(SbxReach) strict = memory_reach (place, NULL);
   g_autoptr(SbxSession) none = NULL;
@@ -192,7 +192,7 @@ check_bad (const char *mode,
 static void
 check_weaker (const char *mode)
 {
-  g_autoptr(Systemd) systemd = systemd_new (mode);
+  g_autoptr(Systemd) systemd G_GNUC_UNUSED = systemd_new (mode);
   g_autoptr(Place) place = place_new ();
   g_autoptr(SbxReach) reach = memory_reach (place, "{\"allowWeaker\":[\"memory\"]}");
   g_autoptr(SbxSession) session = open_reach (place, reach);
@@ -241,7 +241,7 @@ test_processes (void)
 static void
 test_no_tasks (void)
 {
-  g_autoptr(Systemd) systemd = systemd_new ("no-tasks");
+  g_autoptr(Systemd) systemd G_GNUC_UNUSED = systemd_new ("no-tasks");
   g_autoptr(Place) place = place_new ();
   g_autoptr(SbxReach) reach = limits_reach (place);
   g_autoptr(SbxSession) session = NULL;
