@@ -4,69 +4,13 @@
 
 #include "config.h"
 
+#include "mounts-util.h"
 #include "resolver-util.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 /* What no sandbox gets, under the names that bind mounts give it. Each test is a process of its
  * own, in mounts of its own. */
-
-#define NOBODY 65534
-
-static gboolean
-write_to (const char *path,
-          const char *text)
-{
-  const int fd = open (path, O_WRONLY | O_CLOEXEC);
-  const gboolean is_written = fd >= 0 && write (fd, text, strlen (text)) > 0;
-
-  if (fd >= 0)
-    close (fd);
-
-  return is_written;
-}
-
-/* For a process with one thread. As @as_nobody, or without any rights, in a user namespace too. */
-static gboolean
-enter (gboolean as_nobody)
-{
-  char users[64];
-  char groups[64];
-
-  if (as_nobody && (setgroups (0, NULL) < 0 || setresgid (NOBODY, NOBODY, NOBODY) < 0 ||
-                    setresuid (NOBODY, NOBODY, NOBODY) < 0 || prctl (PR_SET_DUMPABLE, 1) < 0))
-    return FALSE;
-
-  if (geteuid () == 0)
-    return unshare (CLONE_NEWNS) == 0 && mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-
-  g_snprintf (users, sizeof users, "%u %u 1\n", geteuid (), geteuid ());
-  g_snprintf (groups, sizeof groups, "%u %u 1\n", getegid (), getegid ());
-  if (unshare (CLONE_NEWNS | CLONE_NEWUSER) < 0 || !write_to ("/proc/self/setgroups", "deny") ||
-      !write_to ("/proc/self/uid_map", users) || !write_to ("/proc/self/gid_map", groups))
-    return FALSE;
-
-  return mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-}
-
-static gboolean
-can_enter (gboolean as_nobody)
-{
-  const pid_t pid = fork ();
-  int status;
-
-  if (pid == 0)
-    _exit (enter (as_nobody) ? 0 : 1);
-
-  g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
-  return status == 0;
-}
 
 static void
 bind_to (Fixture    *fixture,
@@ -199,7 +143,7 @@ check_all (gboolean as_nobody)
   if (as_nobody)
     g_setenv ("TMPDIR", "/var/tmp", TRUE);
 
-  g_assert_true (enter (as_nobody));
+  g_assert_true (mounts_enter (as_nobody));
   fixture_init (&fixture, NULL);
   fixture_run (&fixture, "mkdir -p alias keys inner project/sub/deep project/other "
                          "home/.ssh/inner home/repo/.awf/runs; > file; > home/.netrc");
@@ -221,7 +165,7 @@ test_in_namespace (gconstpointer data)
       return;
     }
 
-  if (!can_enter (as_nobody))
+  if (!mounts_can_enter (as_nobody))
     {
       g_test_skip ("This user can have no mounts of its own here");
       return;
