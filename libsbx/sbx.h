@@ -18,6 +18,7 @@
 #include "core/sbx-capabilities.h"
 #include "core/sbx-cleanup-invocation.h"
 #include "core/sbx-command.h"
+#include "core/sbx-denial.h"
 #include "core/sbx-error.h"
 #include "core/sbx-exec-invocation.h"
 #include "core/sbx-exec-result.h"

@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "run-denials.h"
 #include "run-input.h"
 #include "run-options.h"
 #include "run-outcome.h"
@@ -228,6 +229,7 @@ start_command (Run    *self,
     sbx_command_set_cwd (command, self->options->reach.cwd);
   sbx_command_set_timeout (command, self->options->timeout_ms);
   sbx_command_set_collect_limit (command, 0);
+  sbx_command_set_watch_denials (command, self->options->explain_denials);
   tool_streams_prepare (self->streams, command);
   tool_provider_set_variables (self->options, command);
   if (input != NULL)
@@ -448,6 +450,8 @@ report (Run *self)
 
   if (self->message != NULL)
     tool_complain ("%s", self->message);
+  if (self->options->explain_denials && self->result != NULL)
+    tool_denials_tell (self->result);
   if (self->session == NULL && self->options->provider_command != NULL
       && self->options->provider == NULL && self->ended_by == 0)
     tool_hint (_("If the provider has another name than its program, give that with --provider as "

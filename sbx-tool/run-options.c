@@ -21,6 +21,7 @@ static struct
   guint      timeout_ms;
   gboolean   toolchain;
   gboolean   fresh;
+  gboolean   explain_denials;
   gboolean   tty;
   gboolean   no_tty;
   char      *json;
@@ -109,6 +110,8 @@ const GOptionEntry tool_run_option_entries[] = {
     N_("Give the command a terminal, even if only input or output is one"), NULL },
   { "no-tty", 0, 0, G_OPTION_ARG_NONE, &parsed.no_tty,
     N_("Give the command pipes, even on a terminal"), NULL },
+  { "explain-denials", 0, 0, G_OPTION_ARG_NONE, &parsed.explain_denials,
+    N_("If the command fails, list what it was refused, and what to add to a spec"), NULL },
   { "json", 0, 0, G_OPTION_ARG_FILENAME, &parsed.json,
     N_("Write how the command ended to FILE"), N_("FILE") },
   { "provider", 0, 0, G_OPTION_ARG_STRING, &parsed.provider,
@@ -133,7 +136,8 @@ check_provider_options (const ToolRunOptions *self)
   const char *surplus = tool_reach_options_name_used (&self->reach);
 
   if (surplus == NULL)
-    surplus = self->toolchain ? "--toolchain" : self->fresh ? "--fresh" : NULL;
+    surplus = self->toolchain ? "--toolchain" : self->fresh ? "--fresh"
+              : self->explain_denials ? "--explain-denials" : NULL;
 
   if (self->profile == NULL)
     return TRUE;
@@ -197,6 +201,7 @@ tool_run_options_parse (const ToolCommand  *command,
   self->timeout_ms = parsed.timeout_ms;
   self->toolchain = parsed.toolchain;
   self->fresh = parsed.fresh;
+  self->explain_denials = parsed.explain_denials;
   self->tty = parsed.tty ? TOOL_TTY_YES : parsed.no_tty ? TOOL_TTY_NO : TOOL_TTY_AUTO;
   self->json = parsed.json;
   self->argv = parsed.argv;

@@ -24,6 +24,7 @@ typedef struct
   guint      timeout_ms;   /* 0 for none */
   gboolean   toolchain;
   gboolean   fresh;
+  gboolean   explain_denials;
   ToolTty    tty;
   char      *json;         /* or NULL */
   char      *provider;          /* the name of one, or NULL */

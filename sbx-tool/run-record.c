@@ -6,6 +6,7 @@
 
 #include "run-record.h"
 
+#include "run-denials.h"
 #include "tool-json.h"
 #include "tool-text.h"
 
@@ -225,6 +226,8 @@ to_text (ToolRecord           *self,
   add_int (builder, "stdin_bytes", end->stdin_bytes);
   add_int (builder, "stdout_bytes", end->stdout_bytes);
   add_int (builder, "stderr_bytes", end->stderr_bytes);
+  if (options->explain_denials)
+    tool_denials_add (builder, end->result);
   json_builder_end_object (builder);
 
   return tool_json_to_text (builder);

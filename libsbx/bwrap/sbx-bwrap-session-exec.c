@@ -6,6 +6,7 @@
 
 #include "bwrap/sbx-bwrap-session-private.h"
 
+#include "bwrap/sbx-bwrap-denials-private.h"
 #include "bwrap/sbx-bwrap-quarantine-private.h"
 #include "bwrap/sbx-bwrap-toolchain-private.h"
 #include "bwrap/sbx-bwrap-user-dirs-private.h"
@@ -13,6 +14,7 @@
 #include "core/sbx-environment-private.h"
 #include "core/sbx-error.h"
 #include "core/sbx-exec-invocation.h"
+#include "core/sbx-process-private.h"
 #include "core/sbx-protection-private.h"
 #include "core/sbx-session-private.h"
 #include "core/sbx-text-private.h"
@@ -30,6 +32,7 @@ typedef struct
   SbxExecInvocation  *invocation;
   SbxInitChannel     *channel;
   SbxBwrapQuarantine *quarantine;      /* (nullable) */
+  SbxBwrapDenials    *denials;         /* (nullable) */
   GSource            *cancelled;
   gulong              kill_handler;
   guint64             id;
@@ -48,6 +51,7 @@ exec_free (gpointer data)
   g_clear_object (&exec->invocation);
   g_clear_object (&exec->channel);
   g_clear_pointer (&exec->quarantine, _sbx_bwrap_quarantine_unref);
+  g_clear_pointer (&exec->denials, _sbx_bwrap_denials_unref);
   g_free (exec);
 }
 
@@ -230,10 +234,32 @@ answer (SbxExecInvocation *invocation,
 /* A command that has ended, and may have left what has to be put aside before anybody hears. */
 typedef struct
 {
-  SbxBwrapQuarantine *quarantine;
+  SbxBwrapQuarantine *quarantine;      /* (nullable) */
+  SbxBwrapDenials    *denials;         /* (nullable) */
   SbxExecInvocation  *invocation;
   SbxInitEnd          end;
 } Ended;
+
+static void
+ended_free (gpointer data)
+{
+  Ended *ended = data;
+
+  g_clear_pointer (&ended->quarantine, _sbx_bwrap_quarantine_unref);
+  g_clear_pointer (&ended->denials, _sbx_bwrap_denials_unref);
+  g_object_unref (ended->invocation);
+  g_free (ended);
+}
+
+static void
+tell_denials (SbxBwrapDenials   *denials,
+              SbxExecInvocation *invocation)
+{
+  guint64 truncated = 0;
+  g_autoptr(GListModel) list = _sbx_bwrap_denials_collect (denials, &truncated);
+
+  _sbx_exec_invocation_set_denials (invocation, list, truncated);
+}
 
 static void
 settled_cb (GObject      *object,
@@ -244,9 +270,28 @@ settled_cb (GObject      *object,
 
   _sbx_bwrap_quarantine_tell (ended->quarantine);
   answer (ended->invocation, &ended->end, NULL);
-  _sbx_bwrap_quarantine_unref (ended->quarantine);
-  g_object_unref (ended->invocation);
-  g_free (ended);
+  ended_free (ended);
+}
+
+static void
+settle (Ended *ended)
+{
+  if (ended->quarantine == NULL)
+    {
+      answer (ended->invocation, &ended->end, NULL);
+      ended_free (ended);
+    }
+  else if (_sbx_bwrap_quarantine_settle (ended->quarantine, settled_cb, ended))
+    settled_cb (NULL, NULL, ended);
+}
+
+static void
+seen_cb (gpointer user_data)
+{
+  Ended *ended = user_data;
+
+  tell_denials (ended->denials, ended->invocation);
+  settle (ended);
 }
 
 static void
@@ -258,18 +303,25 @@ ended_cb (const SbxInitEnd *end,
   g_autoptr(SbxExecInvocation) invocation = g_object_ref (exec->invocation);
   Ended *ended;
 
-  if (exec->quarantine == NULL || error != NULL)
+  if (error != NULL && exec->denials != NULL)
+    tell_denials (exec->denials, invocation);
+  if (error != NULL || (exec->quarantine == NULL && exec->denials == NULL))
     {
       answer (invocation, end, error);
       return;
     }
 
   ended = g_new0 (Ended, 1);
-  ended->quarantine = _sbx_bwrap_quarantine_ref (exec->quarantine);
+  if (exec->quarantine != NULL)
+    ended->quarantine = _sbx_bwrap_quarantine_ref (exec->quarantine);
+  ended->denials = g_steal_pointer (&exec->denials);
   ended->invocation = g_object_ref (invocation);
   ended->end = *end;
-  if (_sbx_bwrap_quarantine_settle (exec->quarantine, settled_cb, ended))
-    settled_cb (NULL, NULL, ended);
+
+  if (ended->denials != NULL)
+    _sbx_bwrap_denials_end (ended->denials, seen_cb, ended);
+  else
+    settle (ended);
 }
 
 /* The three descriptors that a command gets are made for it: nothing that the caller had open ever
@@ -315,6 +367,21 @@ watch (Exec       *exec,
   exec->kill_handler = g_signal_connect (exec->invocation, "kill", G_CALLBACK (kill_cb), exec);
 }
 
+/* NULL where nobody asked, or it cannot be done: then the command runs all the same. */
+static SbxBwrapDenials *
+watch_denials (SbxSession        *session,
+               SbxExecInvocation *invocation,
+               int               *sandbox_fd)
+{
+  SbxPlan *plan = sbx_session_get_plan (session);
+
+  if (plan == NULL ||
+      !sbx_command_get_watch_denials (sbx_exec_invocation_get_command (invocation)))
+    return NULL;
+
+  return _sbx_bwrap_denials_new (plan, _sbx_session_get_context (session), sandbox_fd);
+}
+
 static gboolean
 request_exec (SbxBwrapSession    *self,
               SbxExecInvocation  *invocation,
@@ -323,7 +390,11 @@ request_exec (SbxBwrapSession    *self,
 {
   static const SbxInitExecHandler handler = { started_cb, ended_cb };
   Exec *exec = g_new0 (Exec, 1);
+  sbx_autofd int watch_fd = -1;
 
+  exec->denials = watch_denials (SBX_SESSION (self), invocation, &watch_fd);
+  request->is_watched = exec->denials != NULL;
+  request->watch_fd = watch_fd;
   exec->invocation = g_object_ref (invocation);
   exec->channel = g_object_ref (_sbx_bwrap_session_get_channel (self));
   exec->id = _sbx_init_channel_exec (exec->channel, request, &handler, exec, exec_free, error);

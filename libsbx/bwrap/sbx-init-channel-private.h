@@ -60,6 +60,8 @@ typedef struct
   int                 stdin_fd;      /* borrowed; the sandbox's ends; -1 gives /dev/null inside */
   int                 stdout_fd;
   int                 stderr_fd;
+  int                 watch_fd;      /* borrowed; the sandbox's end, with is_watched alone */
+  gboolean            is_watched;    /* of an exec: its listener comes over the other end */
 } SbxInitRequest;
 
 typedef enum

@@ -477,7 +477,7 @@ send_request (SbxInitChannel       *self,
 {
   const int standard[] = { request->stdin_fd, request->stdout_fd, request->stderr_fd };
   SbxInitMessage message = _sbx_init_channel_message (SBX_INIT_EXEC, id);
-  int fds[4] = { memory };
+  int fds[SBX_INIT_EXEC_FDS] = { memory };
   gsize n_fds = 1;
 
   message.verb = request->verb;
@@ -494,6 +494,12 @@ send_request (SbxInitChannel       *self,
         message.flags |= 1u << i;
         fds[n_fds++] = standard[i];
       }
+
+  if (request->is_watched)
+    {
+      message.flags |= SBX_INIT_NOTIFY;
+      fds[n_fds++] = request->watch_fd;
+    }
 
   _sbx_init_channel_send (self, &message, fds, n_fds);
 }

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MAX_FDS 4
+#define MAX_FDS SBX_INIT_EXEC_FDS
 #define MAX_WAITING 16384
 
 /* For the counters that belong to the whole user: descriptors within sockets, open files. */

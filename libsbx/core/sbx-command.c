@@ -45,6 +45,7 @@ struct _SbxCommand
   guint           rows;
   guint           columns;
   gboolean        terminal;
+  gboolean        watch_denials;
 };
 
 G_DEFINE_FINAL_TYPE (SbxCommand, sbx_command, G_TYPE_OBJECT)
@@ -134,6 +135,7 @@ sbx_command_copy (SbxCommand *self)
   copy->rows = self->rows;
   copy->columns = self->columns;
   copy->terminal = self->terminal;
+  copy->watch_denials = self->watch_denials;
 
   return copy;
 }
@@ -497,6 +499,47 @@ sbx_command_get_collect_limit (SbxCommand *self)
   g_return_val_if_fail (SBX_IS_COMMAND (self), 0);
 
   return self->collect_limit;
+}
+
+/**
+ * sbx_command_set_watch_denials:
+ * @self: a command
+ * @watch_denials: whether to find out what is refused
+ *
+ * Asks for [method@ExecResult.get_denials]: what the sandbox refused while the command ran. The
+ * default is %FALSE.
+ *
+ * This is help for people, and decides nothing: the command can do what it could do before, at less
+ * speed. A provider that cannot find out says nothing, and neither does a kernel older than Linux
+ * 5.9. A command that is watched cannot watch system calls itself with a listener of seccomp.
+ *
+ * Since: 1.0
+ */
+void
+sbx_command_set_watch_denials (SbxCommand *self,
+                               gboolean    watch_denials)
+{
+  g_return_if_fail (SBX_IS_COMMAND (self));
+
+  self->watch_denials = watch_denials;
+}
+
+/**
+ * sbx_command_get_watch_denials:
+ * @self: a command
+ *
+ * Tells whether it is to be found out what is refused.
+ *
+ * Returns: %TRUE if it is
+ *
+ * Since: 1.0
+ */
+gboolean
+sbx_command_get_watch_denials (SbxCommand *self)
+{
+  g_return_val_if_fail (SBX_IS_COMMAND (self), FALSE);
+
+  return self->watch_denials;
 }
 
 static gboolean

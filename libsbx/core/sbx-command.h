@@ -94,6 +94,11 @@ void                sbx_command_set_collect_limit (SbxCommand          *self,
 SBX_AVAILABLE_IN_1_0
 guint64             sbx_command_get_collect_limit (SbxCommand          *self);
 SBX_AVAILABLE_IN_1_0
+void                sbx_command_set_watch_denials (SbxCommand          *self,
+                                                   gboolean             watch_denials);
+SBX_AVAILABLE_IN_1_0
+gboolean            sbx_command_get_watch_denials (SbxCommand          *self);
+SBX_AVAILABLE_IN_1_0
 gboolean            sbx_command_validate          (SbxCommand          *self,
                                                    GError             **error);
 

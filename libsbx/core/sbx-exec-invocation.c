@@ -165,6 +165,18 @@ _sbx_exec_invocation_set_collected (SbxExecInvocation *self,
 }
 
 void
+_sbx_exec_invocation_set_denials (SbxExecInvocation *self,
+                                  GListModel        *denials,
+                                  guint64            truncated)
+{
+  if (sbx_invocation_is_answered (SBX_INVOCATION (self)))
+    return;
+
+  g_set_object (&self->process->denials, denials);
+  self->process->denials_truncated = truncated;
+}
+
+void
 _sbx_exec_invocation_release (SbxExecInvocation *self)
 {
   g_clear_object (&self->process);

@@ -24,4 +24,9 @@ void           _sbx_exec_result_take_output     (SbxExecResult  *self,
                                                  GBytes         *stderr_bytes,
                                                  guint64         stderr_truncated);
 
+/* The same for what was refused while it ran: @denials, of SbxDenial, may be %NULL. */
+void           _sbx_exec_result_set_denials     (SbxExecResult  *self,
+                                                 GListModel     *denials,
+                                                 guint64         truncated);
+
 G_END_DECLS

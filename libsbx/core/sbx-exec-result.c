@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "core/sbx-denial.h"
 #include "core/sbx-exec-result-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -37,6 +38,8 @@ struct _SbxExecResult
   GBytes         *stderr_bytes;
   guint64         stdout_truncated;
   guint64         stderr_truncated;
+  GListModel     *denials;
+  guint64         denials_truncated;
 };
 
 G_DEFINE_FINAL_TYPE (SbxExecResult, sbx_exec_result, G_TYPE_OBJECT)
@@ -49,6 +52,7 @@ sbx_exec_result_finalize (GObject *object)
   g_clear_pointer (&self->message, g_free);
   g_clear_pointer (&self->stdout_bytes, g_bytes_unref);
   g_clear_pointer (&self->stderr_bytes, g_bytes_unref);
+  g_clear_object (&self->denials);
 
   G_OBJECT_CLASS (sbx_exec_result_parent_class)->finalize (object);
 }
@@ -65,6 +69,7 @@ sbx_exec_result_init (SbxExecResult *self)
   self->exit_code = -1;
   self->stdout_bytes = g_bytes_new_static ("", 0);
   self->stderr_bytes = g_bytes_new_static ("", 0);
+  self->denials = G_LIST_MODEL (g_list_store_new (SBX_TYPE_DENIAL));
 }
 
 static SbxExecResult *
@@ -142,6 +147,16 @@ _sbx_exec_result_take_output (SbxExecResult *self,
   self->stderr_bytes = stderr_bytes;
   self->stdout_truncated = stdout_truncated;
   self->stderr_truncated = stderr_truncated;
+}
+
+void
+_sbx_exec_result_set_denials (SbxExecResult *self,
+                              GListModel    *denials,
+                              guint64        truncated)
+{
+  if (denials != NULL)
+    g_set_object (&self->denials, denials);
+  self->denials_truncated = truncated;
 }
 
 /**
@@ -358,4 +373,45 @@ sbx_exec_result_get_stderr_truncated (SbxExecResult *self)
   g_return_val_if_fail (SBX_IS_EXEC_RESULT (self), 0);
 
   return self->stderr_truncated;
+}
+
+/**
+ * sbx_exec_result_get_denials:
+ * @self: a result
+ *
+ * Gets what the sandbox is likely to have refused while the command ran, in the order in which it
+ * was first tried.
+ *
+ * This is empty without [method@Command.set_watch_denials]. It is help for people and no record:
+ * the command decides what it tries, and can have more or something else appear here than it did.
+ * What is here may also have failed for another reason, or not have mattered.
+ *
+ * Returns: (transfer none): a list of [class@Denial], at most 200
+ *
+ * Since: 1.0
+ */
+GListModel *
+sbx_exec_result_get_denials (SbxExecResult *self)
+{
+  g_return_val_if_fail (SBX_IS_EXEC_RESULT (self), NULL);
+
+  return self->denials;
+}
+
+/**
+ * sbx_exec_result_get_denials_truncated:
+ * @self: a result
+ *
+ * Gets how often something was refused that the list has no room for.
+ *
+ * Returns: how often; the same may be counted more than once
+ *
+ * Since: 1.0
+ */
+guint64
+sbx_exec_result_get_denials_truncated (SbxExecResult *self)
+{
+  g_return_val_if_fail (SBX_IS_EXEC_RESULT (self), 0);
+
+  return self->denials_truncated;
 }

@@ -88,5 +88,9 @@ SBX_AVAILABLE_IN_1_0
 guint64        sbx_exec_result_get_stdout_truncated (SbxExecResult *self);
 SBX_AVAILABLE_IN_1_0
 guint64        sbx_exec_result_get_stderr_truncated (SbxExecResult *self);
+SBX_AVAILABLE_IN_1_0
+GListModel    *sbx_exec_result_get_denials          (SbxExecResult *self);
+SBX_AVAILABLE_IN_1_0
+guint64        sbx_exec_result_get_denials_truncated (SbxExecResult *self);
 
 G_END_DECLS

@@ -387,6 +387,7 @@ sbx_process_complete (SbxProcess *self)
                                 outputs[SBX_STREAM_STDOUT].truncated,
                                 _sbx_output_collected (&outputs[SBX_STREAM_STDERR]),
                                 outputs[SBX_STREAM_STDERR].truncated);
+  _sbx_exec_result_set_denials (self->result, self->denials, self->denials_truncated);
 
   waiters = g_steal_pointer (&self->waiters);
   self->waiters = g_ptr_array_new_with_free_func (g_object_unref);

@@ -41,6 +41,8 @@ struct _SbxProcess
   GSource           *drain;
 
   SbxExecResult     *answer;          /* before the output is complete */
+  GListModel        *denials;         /* (nullable) what was refused meanwhile */
+  guint64            denials_truncated;
   GError            *failure;         /* why there is none; after the end: why it could not run */
   GQueue             early;           /* of owned output from before the start was told */
   gsize              early_size;
@@ -81,6 +83,10 @@ void               _sbx_exec_invocation_credit  (SbxExecInvocation *self);
 void               _sbx_exec_invocation_set_collected (SbxExecInvocation *self,
                                                        SbxStream          stream,
                                                        GBytes            *bytes);
+/* What was refused while the command ran, of SbxDenial. It has to come before the answer. */
+void               _sbx_exec_invocation_set_denials (SbxExecInvocation *self,
+                                                     GListModel        *denials,
+                                                     guint64            truncated);
 /* The call is over, and the process is no longer needed. */
 void               _sbx_exec_invocation_release (SbxExecInvocation *self);
 

@@ -101,6 +101,7 @@ sbx_process_finalize (GObject *object)
   g_clear_object (&self->terminal);
   g_clear_object (&self->result);
   g_clear_object (&self->answer);
+  g_clear_object (&self->denials);
   g_clear_pointer (&self->id, g_free);
   g_clear_error (&self->failure);
   g_clear_error (&self->no_input);

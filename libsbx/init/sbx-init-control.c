@@ -66,7 +66,7 @@ refuse (uint64_t       id,
 }
 
 /* The descriptors that came: the request's memory file and, in their order, those of the three
- * standard ones that the flags name. */
+ * standard ones that the flags name, and the socket of a listener. */
 static SbxInitFailure
 sort_descriptors (const SbxInitMessage *message,
                   const int            *received,
@@ -80,13 +80,18 @@ sort_descriptors (const SbxInitMessage *message,
     return _sbx_init_failed (SBX_INIT_AT_REQUEST, EINVAL);
 
   if ((message->flags & SBX_INIT_TERMINAL) != 0 &&
-      (message->flags != SBX_INIT_TERMINAL || message->verb != SBX_INIT_DO_EXEC))
+      ((message->flags & 7) != 0 || message->verb != SBX_INIT_DO_EXEC))
+    return _sbx_init_failed (SBX_INIT_AT_REQUEST, EINVAL);
+
+  if ((message->flags & SBX_INIT_NOTIFY) != 0 && message->verb != SBX_INIT_DO_EXEC)
     return _sbx_init_failed (SBX_INIT_AT_REQUEST, EINVAL);
 
   for (unsigned int i = 0; i < 3; i++)
     fds[1 + i] = (message->flags & (1u << i)) != 0 && n < n_received ? received[n++] : -1;
+  fds[4] = (message->flags & SBX_INIT_NOTIFY) != 0 && n < n_received ? received[n++] : -1;
 
-  if (n != n_received || n != 1u + (size_t) __builtin_popcount (message->flags & 7))
+  if (n != n_received ||
+      n != 1u + (size_t) __builtin_popcount (message->flags & (7 | SBX_INIT_NOTIFY)))
     return _sbx_init_failed (SBX_INIT_AT_REQUEST, EINVAL);
 
   fds[0] = received[0];
@@ -99,7 +104,7 @@ begin (const SbxInitMessage *message,
        size_t                n_received,
        bool                  cut)
 {
-  int fds[4] = { -1, -1, -1, -1 };
+  int fds[SBX_INIT_EXEC_FDS] = { -1, -1, -1, -1, -1 };
   SbxInitFailure failure;
 
   failure = cut ? _sbx_init_failed (SBX_INIT_AT_RESOURCES, EMFILE)
@@ -165,16 +170,17 @@ obey (const SbxInitMessage *message,
 bool
 _sbx_init_control_read (void)
 {
-  union { struct cmsghdr head; char room[CMSG_SPACE (4 * sizeof (int))]; } control;
+  union { struct cmsghdr head; char room[CMSG_SPACE (SBX_INIT_EXEC_FDS * sizeof (int))]; } control;
   SbxInitMessage message;
   struct iovec vector = { &message, sizeof message };
   struct msghdr header = {
     .msg_iov = &vector,
     .msg_iovlen = 1,
     .msg_control = &control,
-    .msg_controllen = sizeof control,
+    /* Without what is padded, which would have room for one more. */
+    .msg_controllen = CMSG_LEN (SBX_INIT_EXEC_FDS * sizeof (int)),
   };
-  int received[4];
+  int received[SBX_INIT_EXEC_FDS];
   size_t n_received = 0;
   ssize_t n;
 

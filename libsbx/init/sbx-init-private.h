@@ -161,6 +161,8 @@ typedef struct
   SbxInitRequest  request;
   int             standard[3];        /* descriptors, or -1 for /dev/null */
   int             terminal;           /* the slave, or -1: then it is all three */
+  int             notify;             /* where the listener goes, or -1 */
+  bool            unheard;            /* it could not be done; the main process writes it */
   char           *search_path;        /* room for every candidate */
   size_t          search_size;
   SbxInitSlot    *slot;
@@ -170,6 +172,9 @@ typedef struct
 SbxInitFailure  _sbx_init_spawn            (SbxInitSpawn          *spawn);
 const char     *_sbx_init_get_variable     (char                 **environment,
                                             const char            *name);
+
+/* sbx-init-notify.c */
+bool            _sbx_init_notify_begin      (int                    fd);
 
 /* sbx-init-terminal.c */
 int             _sbx_init_terminal_open    (SbxInitSlot           *slot,

@@ -19,7 +19,7 @@
  *   MOUNTS, as many as it takes        ->
  *   READY                              ->    or SETUP_FAILED, and the end
  *                                      <-    LIMIT, for each that there is, before any EXEC
- *                                      <-    EXEC {memfd: request, up to 3 descriptors}
+ *                                      <-    EXEC {memfd: request, up to 4 descriptors}
  *   STARTED {the terminal, if asked}   ->    not when the command could not be started
  *   ENDED                              ->    when the whole tree of the exec is gone
  *
@@ -101,7 +101,13 @@
 #define SBX_INIT_HAS_STDOUT       (1u << 1)
 #define SBX_INIT_HAS_STDERR       (1u << 2)
 #define SBX_INIT_TERMINAL         (1u << 3)     /* and none of the three */
-#define SBX_INIT_EXEC_FLAGS       15u
+#define SBX_INIT_NOTIFY           (1u << 4)     /* a socket came last: see below */
+#define SBX_INIT_EXEC_FLAGS       31u
+#define SBX_INIT_EXEC_FDS         5u            /* at most, of which the first is the request */
+
+/* Over the socket of NOTIFY the main process sends one byte with the listener of its seccomp
+ * filter, and waits for one byte before it goes on. Without that the command runs unheard. */
+#define SBX_INIT_NOTIFIED         'w'
 
 /* How an exec ended, and where it stopped. The numbers are those of SbxInitEndKind and
  * SbxInitStage. */

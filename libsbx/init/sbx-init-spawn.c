@@ -18,6 +18,7 @@
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define STACK_SIZE (64 * 1024)
+#define NOTIFY_FD 3
 
 static int
 set_descriptors (const SbxInitSpawn *spawn)
@@ -41,7 +42,11 @@ set_descriptors (const SbxInitSpawn *spawn)
         }
     }
 
-  _sbx_init_close_from (3);
+  /* It came above all that process 1 has. */
+  if (spawn->notify >= 0 && dup3 (spawn->notify, NOTIFY_FD, O_CLOEXEC) < 0)
+    return errno;
+
+  _sbx_init_close_from (spawn->notify >= 0 ? NOTIFY_FD + 1 : NOTIFY_FD);
   return 0;
 }
 
@@ -162,6 +167,13 @@ become_command (void *data)
   if (spawn->failure.stage != SBX_INIT_AT_NONE)
     _exit (127);
 
+  /* A filter without a listener cannot be taken off again: another process starts without. */
+  if (spawn->notify >= 0 && !_sbx_init_notify_begin (NOTIFY_FD))
+    {
+      spawn->unheard = true;
+      _exit (127);
+    }
+
   _sbx_init_freeze_wait ();
 
   /* Should it be SIGCHLD that waits here, its handler sets a flag that no supervisor looks at. */
@@ -175,10 +187,19 @@ become_command (void *data)
 
 /* Shares our memory until it executes something, so nothing is copied and we are told exactly how
  * that failed. */
+static int
+clone_command (SbxInitSpawn *spawn)
+{
+  static char stack[STACK_SIZE] __attribute__ ((aligned (16)));
+
+  return clone (become_command, stack + STACK_SIZE,
+                CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID | SIGCHLD, spawn,
+                &spawn->slot->main_pid);
+}
+
 static SbxInitFailure
 start_command (SbxInitSpawn *spawn)
 {
-  static char stack[STACK_SIZE] __attribute__ ((aligned (16)));
   const char *name = spawn->request.argv[0];
   siginfo_t info;
   int pid;
@@ -191,9 +212,13 @@ start_command (SbxInitSpawn *spawn)
         return _sbx_init_failed (SBX_INIT_AT_RESOURCES, ENOMEM);
     }
 
-  pid = clone (become_command, stack + STACK_SIZE,
-               CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID | SIGCHLD, spawn,
-               &spawn->slot->main_pid);
+  pid = clone_command (spawn);
+  if (pid >= 0 && spawn->unheard)
+    {
+      waitid (P_PID, (id_t) pid, &info, WEXITED | __WALL);
+      spawn->notify = -1;
+      pid = clone_command (spawn);
+    }
   if (pid < 0)
     return _sbx_init_failed (SBX_INIT_AT_RESOURCES, errno);
 

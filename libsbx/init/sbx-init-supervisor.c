@@ -49,6 +49,7 @@ prepare (SbxInitSpawn         *spawn,
   spawn->slot = slot;
   spawn->terminal = -1;
   memcpy (spawn->standard, fds + 1, sizeof spawn->standard);
+  spawn->notify = fds[4];
 
   if ((message->flags & SBX_INIT_TERMINAL) != 0)
     {

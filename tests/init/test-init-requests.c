@@ -298,7 +298,7 @@ test_flags (void)
   static const char strings[] = "/\0/bin/true";
   g_autoptr(GByteArray) request = make_request (1, 0, strings, sizeof strings);
   const int fd = make_memory (request->data, request->len, ALL_SEALS);
-  const int fds[5] = { fd, fd, fd, fd, fd };
+  const int fds[6] = { fd, fd, fd, fd, fd, fd };
   const struct
   {
     guint32 verb;
@@ -311,7 +311,10 @@ test_flags (void)
     { SBX_INIT_DO_EXEC, 0, 2 },
     { SBX_INIT_DO_EXEC, 7, 3 },
     { SBX_INIT_DO_EXEC, 7, 1 },
-    { SBX_INIT_DO_EXEC, 16, 1 },
+    { SBX_INIT_DO_EXEC, 32, 1 },
+    { SBX_INIT_DO_EXEC, SBX_INIT_NOTIFY, 1 },
+    { SBX_INIT_DO_EXEC, SBX_INIT_NOTIFY, 3 },
+    { SBX_INIT_DO_STAT, SBX_INIT_NOTIFY, 2 },
     { SBX_INIT_DO_EXEC, SBX_INIT_TERMINAL | SBX_INIT_HAS_STDIN, 2 },
     { SBX_INIT_DO_STAT, SBX_INIT_TERMINAL, 1 },
     /* One argument, where there should be two. */
@@ -339,7 +342,7 @@ test_flags (void)
   /* More descriptors than any request has: the kernel cut them off. */
   message = make_message (raw, SBX_INIT_EXEC);
   message.flags = 7;
-  expect_refusal (raw, &message, fds, 5, SBX_INIT_AT_RESOURCES, EMFILE);
+  expect_refusal (raw, &message, fds, 6, SBX_INIT_AT_RESOURCES, EMFILE);
 
   close (fd);
   expect_that_it_works (raw);
