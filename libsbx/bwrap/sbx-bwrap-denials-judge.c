@@ -547,11 +547,10 @@ count_families (SbxBwrapJudge *self)
 
 /* The directory in place of many in it; the first one brings it, and the rest nothing. */
 static SbxDenial *
-make_family (SbxBwrapJudge *self,
-             const Denied  *denied,
-             GHashTable    *told,
-             const char    *family,
-             guint          n)
+make_family (const Denied *denied,
+             GHashTable   *told,
+             const char   *family,
+             guint         n)
 {
   g_autofree char *directory = g_path_get_dirname (denied->suggested);
   g_autofree char *quoted = _sbx_text_quote (directory);
@@ -588,7 +587,7 @@ _sbx_bwrap_judge_list (SbxBwrapJudge *self,
       g_autoptr(SbxDenial) denial = NULL;
 
       if (n > MAX_SIBLINGS)
-        denial = make_family (self, denied, told, family, n);
+        denial = make_family (denied, told, family, n);
       else
         denial = _sbx_denial_new (denied->field, denied->path, denied->text, suggestion);
 
