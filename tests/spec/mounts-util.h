@@ -51,7 +51,8 @@ mounts_enter (gboolean as_nobody)
     return FALSE;
 
   if (geteuid () == 0)
-    return unshare (CLONE_NEWNS) == 0 && mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+    return unshare (CLONE_NEWNS) == 0 &&
+           mount ("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
 
   g_snprintf (users, sizeof users, "%u %u 1\n", geteuid (), geteuid ());
   g_snprintf (groups, sizeof groups, "%u %u 1\n", getegid (), getegid ());
@@ -59,7 +60,7 @@ mounts_enter (gboolean as_nobody)
       !mounts_write ("/proc/self/uid_map", users) || !mounts_write ("/proc/self/gid_map", groups))
     return FALSE;
 
-  return mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+  return mount ("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
 static inline gboolean

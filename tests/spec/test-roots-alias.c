@@ -20,7 +20,7 @@ bind_to (Fixture    *fixture,
   g_autofree char *from = fixture_path (fixture, source);
   g_autofree char *to = fixture_path (fixture, target);
 
-  if (mount (from, to, NULL, MS_BIND, NULL) < 0)
+  if (mount (from, to, "none", MS_BIND, NULL) < 0)
     g_error ("Mounting %s at %s: %s", from, to, g_strerror (errno));
 }
 
