@@ -59,6 +59,10 @@ place_new (void)
   self->provider = sbx_bwrap_provider_new ();
   sbx_bwrap_provider_set_data_dir (self->provider, self->data);
 
+  /* All of it can be tried with another bubblewrap. */
+  if (g_getenv ("SBX_TEST_BWRAP") != NULL)
+    sbx_bwrap_provider_set_program (self->provider, g_getenv ("SBX_TEST_BWRAP"));
+
   return self;
 }
 

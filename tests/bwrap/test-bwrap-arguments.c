@@ -10,7 +10,7 @@
 #include "bwrap-util.h"
 #include "bwrap/sbx-bwrap-plan-builder-private.h"
 
-/* What bubblewrap is told, word by word. Needs no bubblewrap. */
+/* What bubblewrap is told, word by word. Needs no bubblewrap: what asks for one is a script. */
 
 static SbxBwrapMount *
 add (SbxBwrapPlan      *plan,
@@ -68,6 +68,32 @@ static const char golden_by_path[] =
   "--perms|0444|--file|10|/etc/made|--perms|0444|--file|11|/etc/copied|"
   "--remount-ro|/|--chdir|/|";
 
+#define OPTIONS \
+  "--help --version --args --unshare-all --share-net --unshare-user --unshare-user-try " \
+  "--unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup " \
+  "--unshare-cgroup-try --userns --userns2 --disable-userns --assert-userns-disabled " \
+  "--pidns --uid --gid --hostname --chdir --clearenv --setenv --unsetenv --lock-file " \
+  "--sync-fd --bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try " \
+  "--remount-ro --exec-label --file-label --proc --dev --tmpfs --mqueue --dir --file " \
+  "--bind-data --ro-bind-data --symlink --seccomp --add-seccomp-fd --block-fd " \
+  "--userns-block-fd --info-fd --json-status-fd --new-session --die-with-parent " \
+  "--as-pid-1 --cap-add --cap-drop --perms --size --chmod "
+
+/* What the --help of each lists; Debian's 0.8 has what came with 0.10, too. */
+static const struct
+{
+  const char *version;
+  const char *options;
+  const char *golden;
+} versions[] = {
+  { "0.8", OPTIONS, golden_by_path },
+  { "0.8-2+deb12u1", OPTIONS "--bind-fd --ro-bind-fd", golden_by_fd },
+  { "0.11", OPTIONS "--bind-fd --ro-bind-fd --argv0 --level-prefix --overlay-src --overlay "
+            "--tmp-overlay --ro-overlay", golden_by_fd },
+  { "0.12", OPTIONS "--bind-fd --ro-bind-fd --argv0 --level-prefix --overlay-src --overlay "
+            "--tmp-overlay --ro-overlay --not-a-security-boundary", golden_by_fd },
+};
+
 static char *
 to_text (SbxBwrapArguments *arguments)
 {
@@ -106,6 +132,61 @@ test_golden (void)
   g_assert_no_error (error);
   second_text = to_text (second);
   g_assert_cmpstr (second_text, ==, golden_by_path);
+}
+
+/* Of each version the right one of the two, from what it says about itself. */
+static void
+test_versions (void)
+{
+  g_auto(TestPlace) place = { 0 };
+
+  test_place_init (&place);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (versions); i++)
+    {
+      g_autofree char *path = g_build_filename (place.work, versions[i].version, NULL);
+      g_autofree char *script = g_strdup_printf ("#!/bin/sh\nfor o in %s; do echo \"    $o  X\"; "
+                                                 "done\n", versions[i].options);
+      g_autoptr(SbxBwrapPlan) plan = make_plan ();
+      g_autoptr(SbxBwrapArguments) arguments = NULL;
+      g_autoptr(SbxBwrapProgram) program = NULL;
+      g_autoptr(GAsyncResult) result = NULL;
+      g_autoptr(GError) error = NULL;
+      g_autofree char *text = NULL;
+      int filter = -1;
+
+      g_assert_true (g_file_set_contents_full (path, script, -1, G_FILE_SET_CONTENTS_NONE, 0755,
+                                               NULL));
+      _sbx_bwrap_probe_program_async (path, NULL, test_store_result, &result);
+      test_wait_for (result != NULL);
+      program = _sbx_bwrap_probe_program_finish (result, &error);
+      g_assert_no_error (error);
+
+      if (versions[i].golden == golden_by_fd)
+        filter = open ("/dev/null", O_RDONLY | O_CLOEXEC);
+      arguments = _sbx_bwrap_arguments_new (plan, program, filter, &error);
+      g_assert_no_error (error);
+      text = to_text (arguments);
+      g_assert_cmpstr (text, ==, versions[i].golden);
+    }
+}
+
+/* What is mounted late is none of bubblewrap's. */
+static void
+test_late (void)
+{
+  g_autoptr(SbxBwrapPlan) plan = make_plan ();
+  g_autoptr(GError) error = NULL;
+  const SbxBwrapProgram program = { (char *) "/opt/bwrap", SBX_BWRAP_OPTION_NONE };
+  g_autoptr(SbxBwrapArguments) arguments = NULL;
+  g_autofree char *text = NULL;
+
+  add (plan, SBX_BWRAP_MOUNT_RO_BIND, "/srv/late", "/srv/late")->late = TRUE;
+  add (plan, SBX_BWRAP_MOUNT_MASK, "/srv/masked", NULL)->late = TRUE;
+  arguments = _sbx_bwrap_arguments_new (plan, &program, -1, &error);
+  g_assert_no_error (error);
+  text = to_text (arguments);
+  g_assert_cmpstr (text, ==, golden_by_path);
 }
 
 static void
@@ -152,9 +233,11 @@ int
 main (int    argc,
       char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
+  g_test_init (&argc, &argv, G_TEST_OPTION_ISOLATE_DIRS, NULL);
 
   g_test_add_func ("/bwrap/arguments/golden", test_golden);
+  g_test_add_func ("/bwrap/arguments/versions", test_versions);
+  g_test_add_func ("/bwrap/arguments/late", test_late);
   g_test_add_func ("/bwrap/arguments/descriptors", test_descriptors);
 
   return g_test_run ();

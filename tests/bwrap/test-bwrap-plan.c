@@ -285,7 +285,7 @@ test_foreign_owner (void)
 
   if (geteuid () != 0)
     {
-      assert_refused (&place, place.work, NULL, ONE ("/usr/share"), SBX_ERROR_NOT_ENFORCEABLE,
+      assert_refused (&place, place.work, NULL, ONE ("/usr/bin"), SBX_ERROR_NOT_ENFORCEABLE,
                       "belongs to root");
       return;
     }
