@@ -98,7 +98,8 @@ ask_domain (Explain    *self,
 static gboolean
 looks_like_path (const char *text)
 {
-  return *text == '.' || *text == '~' || strchr (text, '/') != NULL;
+  return *text == '.' || *text == '~' || strchr (text, '/') != NULL ||
+         g_file_test (text, G_FILE_TEST_EXISTS);
 }
 
 static gboolean
