@@ -31,6 +31,26 @@ refuse_replaced (const char  *path,
                  "again"), shown);
 }
 
+/* For want of descriptors, say, of which nobody else is the cause. */
+static void
+refuse_unopened (const char   *path,
+                 int           error_number,
+                 const GError *reason,
+                 GError      **error)
+{
+  g_autofree char *shown = _sbx_path_show (path);
+
+  if (reason == NULL)
+    g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED, "%s: %s", shown,
+                 g_strerror (error_number));
+  else if (g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND) ||
+           g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_DIRECTORY) ||
+           g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_TOO_MANY_LINKS))
+    refuse_replaced (path, error);
+  else
+    g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED, "%s", reason->message);
+}
+
 int
 _sbx_bwrap_open_same (const char  *path,
                       dev_t        device,
@@ -38,6 +58,7 @@ _sbx_bwrap_open_same (const char  *path,
                       GError     **error)
 {
   sbx_autofd int root_fd = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const int root_error = errno;
   g_autoptr(GError) reason = NULL;
   sbx_autofd int fd = -1;
   struct stat st;
@@ -55,13 +76,10 @@ _sbx_bwrap_open_same (const char  *path,
         return g_steal_fd (&fd);
     }
 
-  if (fd >= 0 || root_fd < 0 || reason == NULL ||
-      g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND) ||
-      g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_DIRECTORY) ||
-      g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_TOO_MANY_LINKS))
+  if (fd >= 0 || (root_fd >= 0 && reason == NULL))
     refuse_replaced (path, error);
   else
-    g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED, "%s", reason->message);
+    refuse_unopened (path, root_error, reason, error);
 
   return -1;
 }
@@ -73,16 +91,24 @@ open_present (SbxBwrapMount  *mount,
               GError        **error)
 {
   sbx_autofd int root_fd = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const int root_error = errno;
   g_autoptr(GError) reason = NULL;
-  sbx_autofd int fd = _sbx_open_beneath (root_fd, mount->source + 1, O_PATH | O_NOFOLLOW, 0,
-                                         &reason);
+  sbx_autofd int fd = root_fd >= 0 ? _sbx_open_beneath (root_fd, mount->source + 1,
+                                                        O_PATH | O_NOFOLLOW, 0, &reason)
+                                   : -1;
   struct stat st;
 
   if (fd < 0 && mount->origin == SBX_BWRAP_ORIGIN_PROTECTED &&
       g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_TOO_MANY_LINKS))
     return -1;
 
-  if (fd < 0 || fstat (fd, &st) < 0)
+  if (fd < 0)
+    {
+      refuse_unopened (mount->source, root_error, reason, error);
+      return -1;
+    }
+
+  if (fstat (fd, &st) < 0)
     {
       refuse_replaced (mount->source, error);
       return -1;
