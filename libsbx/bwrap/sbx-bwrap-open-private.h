@@ -57,7 +57,7 @@ typedef struct
   SbxBwrapReachSettings *settings;
   SbxBwrapLimits        *limits;        /* (nullable) when explaining, if they cannot be enforced */
   GPtrArray             *problems;      /* of owned texts: what opening would fail of */
-  GPtrArray             *kept;          /* (element-type SbxBwrapKept) of sessions that were swept */
+  GPtrArray             *kept;          /* of SbxBwrapKept: of sessions that were swept */
 } SbxBwrapPrepared;
 
 gboolean         _sbx_bwrap_prepare         (const SbxBwrapOpening   *opening,
