@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@
  * copied, which costs no mount.
  */
 
-#define REASON "configuration that programs need"
+#define REASON N_("configuration that programs need")
 #define MAX_COPY (4 * 1024 * 1024)
 #define MAX_HOSTS (256 * 1024)
 
@@ -203,7 +204,7 @@ add_content (SbxBwrapBuilder *self,
              GString         *content)
 {
   SbxBwrapMount *mount = _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_FILE, SBX_BWRAP_ORIGIN_BASE,
-                                                 path, NULL, "the sandbox's name");
+                                                 path, NULL, N_("the sandbox's name"));
 
   mount->content = g_string_free_to_bytes (content);
 }

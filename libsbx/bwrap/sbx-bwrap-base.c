@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@
 
 /* Shared memory is used in earnest by browsers and by workers that exchange frames. */
 #define SHM_SIZE (G_GUINT64_CONSTANT (256) * 1024 * 1024)
-#define SYSTEM_REASON "the installed system"
+#define SYSTEM_REASON N_("the installed system")
 
 /* A directory of the system, if it is there. */
 static void
@@ -131,9 +132,9 @@ add_proc_of_root (SbxBwrapBuilder *self)
         continue;
 
       if ((st.st_mode & S_IROTH) == 0)
-        add_proc_mask (self, SBX_BWRAP_MOUNT_MASK, path, "memory of the kernel");
+        add_proc_mask (self, SBX_BWRAP_MOUNT_MASK, path, N_("memory of the kernel"));
       else if ((st.st_mode & S_IWUSR) != 0)
-        add_proc_mask (self, SBX_BWRAP_MOUNT_RO_BIND, path, "settings of the kernel");
+        add_proc_mask (self, SBX_BWRAP_MOUNT_RO_BIND, path, N_("settings of the kernel"));
     }
 
   if (dir != NULL)
@@ -141,34 +142,34 @@ add_proc_of_root (SbxBwrapBuilder *self)
 
   for (i = 0; i < G_N_ELEMENTS (commanded); i++)
     if (!is_empty (commanded[i]))
-      add_proc_mask (self, SBX_BWRAP_MOUNT_RO_BIND, commanded[i], "settings of the kernel");
+      add_proc_mask (self, SBX_BWRAP_MOUNT_RO_BIND, commanded[i], N_("settings of the kernel"));
 }
 
 static void
 add_proc (SbxBwrapBuilder *self)
 {
   _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_PROC, SBX_BWRAP_ORIGIN_BASE, "/proc", NULL,
-                          "the sandbox's own processes");
+                          N_("the sandbox's own processes"));
 
   /* A write there is a command to the kernel. The file system checks the owner, not
    * capabilities. */
   if (SBX_PROTECTS (T1))
     {
-      add_proc_mask (self, SBX_BWRAP_MOUNT_RO_BIND, "/proc/sys", "settings of the kernel");
+      add_proc_mask (self, SBX_BWRAP_MOUNT_RO_BIND, "/proc/sys", N_("settings of the kernel"));
       add_proc_mask (self, SBX_BWRAP_MOUNT_RO_BIND, "/proc/sysrq-trigger",
-                     "settings of the kernel");
+                     N_("settings of the kernel"));
     }
 
   /* Whoever goes first when memory runs out could take that back there. */
   if (SBX_PROTECTS (T6))
     _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_REMOUNT_RO, SBX_BWRAP_ORIGIN_BASE, "/proc", NULL,
-                            "nothing is set there");
+                            N_("nothing is set there"));
 
   if (!SBX_PROTECTS (T29))
     return;
 
   /* Keys belong to no namespace, and their names tell what the user is logged in to. */
-  add_proc_mask (self, SBX_BWRAP_MOUNT_MASK, "/proc/keys", "names of the user's keys");
+  add_proc_mask (self, SBX_BWRAP_MOUNT_MASK, "/proc/keys", N_("names of the user's keys"));
 
   if (geteuid () == 0)
     add_proc_of_root (self);
@@ -180,19 +181,19 @@ add_dev (SbxBwrapBuilder *self)
   SbxBwrapMount *shm;
 
   _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_DEV, SBX_BWRAP_ORIGIN_BASE, "/dev", NULL,
-                          "the few devices that programs need");
+                          N_("the few devices that programs need"));
 
   /* A file system in memory may take half of it unless told otherwise, and is writable. */
   if (!SBX_PROTECTS (T11))
     return;
 
   shm = _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_TMPFS, SBX_BWRAP_ORIGIN_BASE, "/dev/shm",
-                                NULL, "shared memory");
+                                NULL, N_("shared memory"));
   shm->size = SHM_SIZE;
   _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_REMOUNT_RO, SBX_BWRAP_ORIGIN_BASE, "/dev", NULL,
-                          "nothing is made there");
+                          N_("nothing is made there"));
   _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_REMOUNT_RO, SBX_BWRAP_ORIGIN_BASE, "/", NULL,
-                          "nothing is made there");
+                          N_("nothing is made there"));
 }
 
 gboolean

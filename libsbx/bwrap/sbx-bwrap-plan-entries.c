@@ -8,6 +8,8 @@
 #include "core/sbx-protection-private.h"
 #include "files/sbx-fd-private.h"
 
+#include <glib/gi18n-lib.h>
+
 /*
  * What a resolved reach asks for, as mounts. Which of them changes nothing is found out later, when
  * all are known.
@@ -82,7 +84,7 @@ add_protected (SbxBwrapBuilder *self,
 {
   if (entry->inode != 0)
     _sbx_bwrap_builder_add_entry (self, SBX_BWRAP_MOUNT_RO_BIND, SBX_BWRAP_ORIGIN_PROTECTED, entry,
-                                  "what programs on the host would run or follow");
+                                  N_("what programs on the host would run or follow"));
 }
 
 /* Also of what needs no mount of its own. */
@@ -117,22 +119,22 @@ _sbx_bwrap_entries_add (SbxBwrapBuilder  *self,
         case SBX_REACH_CWD:
           self->plan->cwd = g_strdup (entry->path);
           _sbx_bwrap_builder_add_entry (self, SBX_BWRAP_MOUNT_RO_BIND, SBX_BWRAP_ORIGIN_CWD, entry,
-                                        "the working directory");
+                                        N_("the working directory"));
           break;
 
         case SBX_REACH_READ:
           _sbx_bwrap_builder_add_entry (self, SBX_BWRAP_MOUNT_RO_BIND, SBX_BWRAP_ORIGIN_READ, entry,
-                                        "asked for");
+                                        N_("asked for"));
           break;
 
         case SBX_REACH_WRITE:
           _sbx_bwrap_builder_add_entry (self, SBX_BWRAP_MOUNT_BIND, SBX_BWRAP_ORIGIN_WRITE, entry,
-                                        "asked for");
+                                        N_("asked for"));
           break;
 
         case SBX_REACH_SOCKET:
           _sbx_bwrap_builder_add_entry (self, SBX_BWRAP_MOUNT_RO_BIND, SBX_BWRAP_ORIGIN_SOCKET,
-                                        entry, "a socket that was asked for");
+                                        entry, N_("a socket that was asked for"));
           break;
 
         case SBX_REACH_GIT_DIR:
@@ -142,7 +144,7 @@ _sbx_bwrap_entries_add (SbxBwrapBuilder  *self,
           break;
 
         case SBX_REACH_HIDDEN:
-          add_hidden (self, entry, "where runs are kept");
+          add_hidden (self, entry, N_("where runs are kept"));
           break;
 
         case SBX_REACH_PROTECTED:

@@ -10,12 +10,13 @@
 #include "spec/sbx-resolve-private.h"
 
 #include <fcntl.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 /* A git directory of the reach, as the mode for git says. */
 
 #define HIDDEN_SIZE (G_GUINT64_CONSTANT (64) * 1024)
-#define HIDDEN_REASON "git was not asked for"
+#define HIDDEN_REASON N_("git was not asked for")
 
 static SbxBwrapMount *
 add_hidden (SbxBwrapBuilder   *self,
@@ -83,7 +84,7 @@ pin_pointer (SbxBwrapBuilder *self,
 
   if (fd >= 0 && _sbx_entries_is_writable (self->entries, entry->worktree))
     _sbx_bwrap_builder_add_seen (self, SBX_BWRAP_MOUNT_RO_BIND, SBX_BWRAP_ORIGIN_REPOSITORY, path,
-                                 fd, entry, "what git on the host would follow");
+                                 fd, entry, N_("what git on the host would follow"));
 }
 
 gboolean
@@ -103,14 +104,14 @@ _sbx_bwrap_git_dir_add (SbxBwrapBuilder  *self,
   if (mode == SBX_GIT_MODE_FULL && entry->writable)
     {
       _sbx_bwrap_builder_add_entry (self, SBX_BWRAP_MOUNT_BIND, SBX_BWRAP_ORIGIN_WRITE, entry,
-                                    "the git directory of what may be written");
+                                    N_("the git directory of what may be written"));
       return TRUE;
     }
 
   if (!entry->writable)
     {
       _sbx_bwrap_builder_add_entry (self, SBX_BWRAP_MOUNT_RO_BIND, SBX_BWRAP_ORIGIN_REPOSITORY,
-                                    entry, "the git directory of what was asked for");
+                                    entry, N_("the git directory of what was asked for"));
       pin_pointer (self, entry);
       return TRUE;
     }

@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-plan-builder-private.h"
 #include "core/sbx-protection-private.h"
 
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 /*
@@ -243,7 +244,7 @@ add_parents (SbxBwrapPlan *plan)
         {
           g_ptr_array_add (plan->mounts,
                            _sbx_bwrap_mount_new (SBX_BWRAP_MOUNT_DIR, SBX_BWRAP_ORIGIN_BASE, parent,
-                                                 NULL, "the way to what lies below"));
+                                                 NULL, N_("the way to what lies below")));
           parent = g_path_get_dirname (parent);
         }
 
@@ -291,7 +292,7 @@ add_pin (Order         *self,
   SbxBwrapMount *pin;
 
   pin = _sbx_bwrap_mount_new (SBX_BWRAP_MOUNT_BIND, SBX_BWRAP_ORIGIN_PIN, path, path,
-                              "keeps what is protected below it in its place");
+                              N_("keeps what is protected below it in its place"));
   pin->is_directory = TRUE;
   pin->entry = below->entry != NULL ? g_object_ref (below->entry) : NULL;
   g_ptr_array_add (pins, pin);

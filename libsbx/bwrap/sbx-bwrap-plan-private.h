@@ -67,7 +67,7 @@ typedef struct
                                     * of something on itself, or a mask; device and inode are of
                                     * what is there before */
   gboolean          on_itself;     /* what is bound, or covered, shows there without it too */
-  const char       *reason;        /* short, untranslated, static */
+  const char       *reason;        /* short, static, marked with N_() */
   SbxReachEntry    *entry;         /* (nullable) of the reach: where it comes from */
 } SbxBwrapMount;
 

@@ -112,7 +112,7 @@ add_mask (Search             *self,
     }
 
   mount = _sbx_bwrap_builder_add (self->builder, SBX_BWRAP_MOUNT_MASK, SBX_BWRAP_ORIGIN_SOCKET,
-                                  path, NULL, "a socket that was not asked for");
+                                  path, NULL, N_("a socket that was not asked for"));
   mount->device = st->st_dev;
   mount->inode = st->st_ino;
 

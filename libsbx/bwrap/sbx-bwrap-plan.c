@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -148,11 +149,11 @@ add_var_tmp (SbxBwrapBuilder  *self,
 
       if (entry->path != NULL && _sbx_bwrap_path_is_below (entry->path, "/var/tmp"))
         return add_session_path (self, SBX_BWRAP_MOUNT_BIND, "/var/tmp", self->input->tmp_path,
-                                 "the sandbox's own temporary files", error);
+                                 N_("the sandbox's own temporary files"), error);
     }
 
   _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_SYMLINK, SBX_BWRAP_ORIGIN_SESSION, "/var/tmp",
-                          "/tmp", "the sandbox's own temporary files");
+                          "/tmp", N_("the sandbox's own temporary files"));
   return TRUE;
 }
 
@@ -170,7 +171,7 @@ add_var_run (SbxBwrapBuilder *self)
           readlink ("/var/run", target, sizeof target) > 0)
         {
           _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_SYMLINK, SBX_BWRAP_ORIGIN_SESSION,
-                                  "/var/run", "/run", "another name for the same");
+                                  "/var/run", "/run", N_("another name for the same"));
           return;
         }
     }
@@ -184,11 +185,11 @@ add_session (SbxBwrapBuilder  *self,
   SbxBwrapMount *git_config;
 
   if (!add_session_path (self, SBX_BWRAP_MOUNT_BIND, "/tmp", self->input->tmp_path,
-                         "the sandbox's own temporary files", error) ||
+                         N_("the sandbox's own temporary files"), error) ||
       !add_session_path (self, SBX_BWRAP_MOUNT_BIND, SBX_BWRAP_HOME, self->input->home_path,
-                         "the sandbox's own home directory", error) ||
+                         N_("the sandbox's own home directory"), error) ||
       !add_session_path (self, SBX_BWRAP_MOUNT_RO_BIND, SBX_BWRAP_INIT, self->input->init_path,
-                         "process 1", error) ||
+                         N_("process 1"), error) ||
       !add_var_tmp (self, error))
     return FALSE;
 
@@ -197,7 +198,8 @@ add_session (SbxBwrapBuilder  *self,
                                                  : _sbx_bwrap_dup_config_dir ();
 
   git_config = _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_FILE, SBX_BWRAP_ORIGIN_SESSION,
-                                       SBX_BWRAP_GIT_CONFIG, NULL, "the operator's name for git");
+                                       SBX_BWRAP_GIT_CONFIG, NULL,
+                                       N_("the operator's name for git"));
   git_config->content = _sbx_bwrap_base_make_git_config (self->input->roots->home, config_home);
   return TRUE;
 }
@@ -229,12 +231,12 @@ add_toolchain (SbxBwrapBuilder  *self,
         return FALSE;
 
       _sbx_bwrap_builder_add_fd (self, SBX_BWRAP_MOUNT_RO_BIND, SBX_BWRAP_ORIGIN_TOOLCHAIN,
-                                 real_path, real_path, g_steal_fd (&fd), "installed tools");
+                                 real_path, real_path, g_steal_fd (&fd), N_("installed tools"));
     }
 
   for (i = 0; toolchain->secrets[i] != NULL; i++)
     _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_MASK, SBX_BWRAP_ORIGIN_TOOLCHAIN,
-                            toolchain->secrets[i], NULL, "a secret among installed tools");
+                            toolchain->secrets[i], NULL, N_("a secret among installed tools"));
 
   return TRUE;
 }

@@ -186,8 +186,9 @@ add_guard (SbxBwrapBuilder  *self,
   g_autofree char *path = g_build_filename (entry->path, guard->name, NULL);
   const SbxBwrapMountKind kind = guard->kind == GUARD_PIN ? SBX_BWRAP_MOUNT_BIND
                                                           : SBX_BWRAP_MOUNT_RO_BIND;
-  const char *reason = guard->kind == GUARD_PIN ? "a part of the repository that must stay in place"
-                                                : "what git on the host would follow";
+  const char *reason = guard->kind == GUARD_PIN
+                         ? N_("a part of the repository that must stay in place")
+                         : N_("what git on the host would follow");
   sbx_autofd int fd = openat (git_fd, guard->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   struct stat st;
 
@@ -202,7 +203,7 @@ add_guard (SbxBwrapBuilder  *self,
 
           add_placeholder (self, git_fd, path, guard, FALSE);
           mount = _sbx_bwrap_builder_add (self, kind, SBX_BWRAP_ORIGIN_REPOSITORY, path, path,
-                                          "something neutral where git on the host would look");
+                                          N_("something neutral where git on the host would look"));
           mount->is_directory = guard->is_directory;
           mount->entry = g_object_ref (entry);
         }
@@ -244,7 +245,7 @@ _sbx_bwrap_repository_guard (SbxBwrapBuilder  *self,
                              GError          **error)
 {
   _sbx_bwrap_builder_add_entry (self, SBX_BWRAP_MOUNT_BIND, SBX_BWRAP_ORIGIN_REPOSITORY, entry,
-                                "the git directory of what may be written");
+                                N_("the git directory of what may be written"));
 
   if (!SBX_PROTECTS (T28))
     return TRUE;
