@@ -226,6 +226,7 @@ add_hidden (const SbxRoots *roots,
             GPtrArray      *entries)
 {
   g_autoptr(SbxReachEntry) hidden = NULL;
+  g_autoptr(GHashTable) looked = _sbx_looked_new ();
   g_autoptr(GArray) upwards = NULL;
   gboolean held = FALSE;
   struct stat st;
@@ -233,7 +234,7 @@ add_hidden (const SbxRoots *roots,
   if (roots->run_root == NULL)
     return;
 
-  upwards = _sbx_file_ids_upwards (roots->run_root);
+  upwards = _sbx_file_ids_upwards (looked, roots->run_root);
   for (guint i = 0; i < entries->len && !held; i++)
     held = is_held (g_ptr_array_index (entries, i), roots->run_root, upwards);
 

@@ -310,8 +310,10 @@ asked_init (Asked             *self,
             const char        *path,
             const struct stat *st)
 {
+  g_autoptr(GHashTable) looked = _sbx_looked_new ();
+
   self->path = path;
-  self->upwards = _sbx_file_ids_upwards (path);
+  self->upwards = _sbx_file_ids_upwards (looked, path);
   self->mounts = g_ptr_array_new ();
   _sbx_mount_table_locate (roots->mounts, path, &self->place);
 

@@ -46,21 +46,30 @@ typedef struct
 
 void       _sbx_guarded_free         (SbxGuarded   *self);
 
+/* What was found at paths, so that it is looked at each of them once: the places of a home lie in
+ * few directories, most of which are not there. It is one look, for as long as the caller holds
+ * it. */
+typedef GHashTable SbxLooked;
+
+SbxLooked *_sbx_looked_new           (void);
+
 /* Follows the absolute @path by hand, and appends each link on the way, and where it ends, to
  * @places as owned texts. What does not exist, or cannot be looked at, is taken as it is
  * written. */
-void       _sbx_places_follow        (const char   *path,
+void       _sbx_places_follow        (SbxLooked    *looked,
+                                      const char   *path,
                                       GPtrArray    *places);
 /* The last of these. */
-char      *_sbx_places_end           (const char   *path);
+char      *_sbx_places_end           (SbxLooked    *looked,
+                                      const char   *path);
 
-gboolean   _sbx_file_id_of           (const char   *path,
-                                      SbxFileId    *id);
 /* Of @path and each directory above it, the deepest first; without those that are not there. */
-GArray    *_sbx_file_ids_upwards     (const char   *path);
+GArray    *_sbx_file_ids_upwards     (SbxLooked    *looked,
+                                      const char   *path);
 
 /* Appends the places of @path to @guarded. */
-void       _sbx_guarded_add          (GPtrArray    *guarded,
+void       _sbx_guarded_add          (SbxLooked    *looked,
+                                      GPtrArray    *guarded,
                                       SbxRule       rule,
                                       const char   *path);
 

@@ -14,6 +14,29 @@
 
 #define MAX_LINKS 40
 
+typedef struct
+{
+  gboolean   exists;
+  gboolean   is_directory;
+  SbxFileId  id;
+  char      *target;         /* (nullable) of a symbolic link */
+} Look;
+
+static void
+look_free (gpointer data)
+{
+  Look *self = data;
+
+  g_free (self->target);
+  g_free (self);
+}
+
+SbxLooked *
+_sbx_looked_new (void)
+{
+  return g_hash_table_new_full (g_str_hash, g_str_equal, g_free, look_free);
+}
+
 /* The text of the symbolic link at @path, or %NULL if there is none. */
 static char *
 read_link (const char *path)
@@ -27,6 +50,42 @@ read_link (const char *path)
   return g_strndup (target, length);
 }
 
+/* Whether nothing can be at @path, since nothing is where it would lie. */
+static gboolean
+is_below_nothing (SbxLooked  *looked,
+                  const char *path)
+{
+  const char *slash = strrchr (path, '/');
+  g_autofree char *parent = slash != NULL ? g_strndup (path, slash - path) : NULL;
+  const Look *above = parent != NULL ? g_hash_table_lookup (looked, parent) : NULL;
+
+  return above != NULL && (!above->exists || (!above->is_directory && above->target == NULL));
+}
+
+static const Look *
+look (SbxLooked  *looked,
+      const char *path)
+{
+  Look *self = g_hash_table_lookup (looked, path);
+  struct stat st;
+
+  if (self != NULL)
+    return self;
+
+  self = g_new0 (Look, 1);
+  if (!is_below_nothing (looked, path) && lstat (path, &st) == 0)
+    {
+      self->exists = TRUE;
+      self->is_directory = S_ISDIR (st.st_mode);
+      self->id.device = st.st_dev;
+      self->id.inode = st.st_ino;
+      self->target = S_ISLNK (st.st_mode) ? read_link (path) : NULL;
+    }
+  g_hash_table_insert (looked, g_strdup (path), self);
+
+  return self;
+}
+
 static void
 go_up (GString *at)
 {
@@ -36,8 +95,9 @@ go_up (GString *at)
 }
 
 /* Appends one component to @at, and gives where it leads if it is a link. */
-static char *
-step (GString    *at,
+static const char *
+step (SbxLooked  *looked,
+      GString    *at,
       const char *name,
       gsize       length)
 {
@@ -53,11 +113,12 @@ step (GString    *at,
   g_string_append_c (at, '/');
   g_string_append_len (at, name, length);
 
-  return read_link (at->str);
+  return look (looked, at->str)->target;
 }
 
 void
-_sbx_places_follow (const char *path,
+_sbx_places_follow (SbxLooked  *looked,
+                    const char *path,
                     GPtrArray  *places)
 {
   g_autoptr(GString) at = g_string_new (NULL);
@@ -68,7 +129,7 @@ _sbx_places_follow (const char *path,
   while (*next != '\0')
     {
       const gsize length = strcspn (next, "/");
-      g_autofree char *target = step (at, next, length);
+      const char *target = step (looked, at, next, length);
 
       next += length;
       next += strspn (next, "/");
@@ -93,43 +154,30 @@ _sbx_places_follow (const char *path,
 }
 
 char *
-_sbx_places_end (const char *path)
+_sbx_places_end (SbxLooked  *looked,
+                 const char *path)
 {
   g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func (g_free);
 
-  _sbx_places_follow (path, places);
+  _sbx_places_follow (looked, path, places);
 
   return g_strdup (g_ptr_array_index (places, places->len - 1));
 }
 
-gboolean
-_sbx_file_id_of (const char *path,
-                 SbxFileId  *id)
-{
-  struct stat st;
-
-  if (lstat (path, &st) < 0)
-    return FALSE;
-
-  id->device = st.st_dev;
-  id->inode = st.st_ino;
-
-  return TRUE;
-}
-
 GArray *
-_sbx_file_ids_upwards (const char *path)
+_sbx_file_ids_upwards (SbxLooked  *looked,
+                       const char *path)
 {
   GArray *ids = g_array_new (FALSE, FALSE, sizeof (SbxFileId));
   g_autofree char *current = g_strdup (path);
 
   for (;;)
     {
-      SbxFileId id;
+      const Look *found = look (looked, current);
       char *slash;
 
-      if (_sbx_file_id_of (current, &id))
-        g_array_append_val (ids, id);
+      if (found->exists)
+        g_array_append_val (ids, found->id);
 
       slash = strrchr (current, '/');
       if (slash == NULL || strcmp (current, "/") == 0)
@@ -149,29 +197,33 @@ _sbx_guarded_free (SbxGuarded *self)
 }
 
 static void
-add_place (GPtrArray  *guarded,
+add_place (SbxLooked  *looked,
+           GPtrArray  *guarded,
            SbxRule     rule,
            const char *place)
 {
   SbxGuarded *self = g_new0 (SbxGuarded, 1);
+  const Look *found = look (looked, place);
   g_autofree char *parent = g_path_get_dirname (place);
 
   self->rule = rule;
   self->path = g_strdup (place);
-  self->exists = _sbx_file_id_of (place, &self->id);
-  self->above = _sbx_file_ids_upwards (parent);
+  self->exists = found->exists;
+  self->id = found->id;
+  self->above = _sbx_file_ids_upwards (looked, parent);
   g_ptr_array_add (guarded, self);
 }
 
 void
-_sbx_guarded_add (GPtrArray  *guarded,
+_sbx_guarded_add (SbxLooked  *looked,
+                  GPtrArray  *guarded,
                   SbxRule     rule,
                   const char *path)
 {
   g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func (g_free);
 
-  _sbx_places_follow (path, places);
+  _sbx_places_follow (looked, path, places);
 
   for (guint i = 0; i < places->len; i++)
-    add_place (guarded, rule, g_ptr_array_index (places, i));
+    add_place (looked, guarded, rule, g_ptr_array_index (places, i));
 }

@@ -82,29 +82,32 @@ dup_account_home (void)
 
 static void
 guard_all (SbxRoots           *self,
+           SbxLooked          *looked,
            SbxRule             rule,
            const char * const *paths)
 {
   for (gsize i = 0; paths != NULL && paths[i] != NULL; i++)
-    _sbx_guarded_add (self->guarded, rule, paths[i]);
+    _sbx_guarded_add (looked, self->guarded, rule, paths[i]);
 }
 
 static void
-guard_account (SbxRoots *self)
+guard_account (SbxRoots  *self,
+               SbxLooked *looked)
 {
   g_auto(GStrv) harnesses = _sbx_roots_list_harnesses (self->account_home);
   g_auto(GStrv) keys = _sbx_roots_list_keys (self->account_home);
   g_auto(GStrv) starts = _sbx_roots_list_starts (self->account_home);
 
-  _sbx_guarded_add (self->guarded, SBX_RULE_HOME, self->account_home);
-  guard_all (self, SBX_RULE_HARNESS, (const char * const *) harnesses);
-  guard_all (self, SBX_RULE_KEYS, (const char * const *) keys);
-  guard_all (self, SBX_RULE_START, (const char * const *) starts);
+  _sbx_guarded_add (looked, self->guarded, SBX_RULE_HOME, self->account_home);
+  guard_all (self, looked, SBX_RULE_HARNESS, (const char * const *) harnesses);
+  guard_all (self, looked, SBX_RULE_KEYS, (const char * const *) keys);
+  guard_all (self, looked, SBX_RULE_START, (const char * const *) starts);
 }
 
 /* Those that are there: under another name such a child would not be seen to be one. */
 static void
-guard_doors (SbxRoots *self)
+guard_doors (SbxRoots  *self,
+             SbxLooked *looked)
 {
   g_autoptr(GDir) dir = g_dir_open (self->control_root, 0, NULL);
   const char *name;
@@ -115,37 +118,38 @@ guard_doors (SbxRoots *self)
       {
         g_autofree char *path = g_build_filename (self->control_root, name, NULL);
 
-        _sbx_guarded_add (self->guarded, SBX_RULE_DOOR, path);
+        _sbx_guarded_add (looked, self->guarded, SBX_RULE_DOOR, path);
         n++;
       }
 }
 
 static void
 guard (SbxRoots       *self,
-       const SbxRoots *given)
+       const SbxRoots *given,
+       SbxLooked      *looked)
 {
   self->guarded = g_ptr_array_new_with_free_func ((GDestroyNotify) _sbx_guarded_free);
 
   /* Of each the path that was given too, for the links on the way to it. */
-  _sbx_guarded_add (self->guarded, SBX_RULE_HOME, given->home);
+  _sbx_guarded_add (looked, self->guarded, SBX_RULE_HOME, given->home);
   if (self->run_root != NULL)
-    _sbx_guarded_add (self->guarded, SBX_RULE_RUN_ROOT, self->run_root);
+    _sbx_guarded_add (looked, self->guarded, SBX_RULE_RUN_ROOT, self->run_root);
 
-  guard_all (self, SBX_RULE_HARNESS, (const char * const *) given->harness_states);
-  guard_all (self, SBX_RULE_KEYS, (const char * const *) given->key_dirs);
-  guard_all (self, SBX_RULE_START, (const char * const *) given->start_dirs);
-  _sbx_guarded_add (self->guarded, SBX_RULE_MACHINE, given->machine_root);
-  guard_all (self, SBX_RULE_CONFIG, (const char * const *) given->config_dirs);
+  guard_all (self, looked, SBX_RULE_HARNESS, (const char * const *) given->harness_states);
+  guard_all (self, looked, SBX_RULE_KEYS, (const char * const *) given->key_dirs);
+  guard_all (self, looked, SBX_RULE_START, (const char * const *) given->start_dirs);
+  _sbx_guarded_add (looked, self->guarded, SBX_RULE_MACHINE, given->machine_root);
+  guard_all (self, looked, SBX_RULE_CONFIG, (const char * const *) given->config_dirs);
 
-  guard_all (self, SBX_RULE_ESCAPE, (const char * const *) given->escape_sockets);
+  guard_all (self, looked, SBX_RULE_ESCAPE, (const char * const *) given->escape_sockets);
 
   if (self->account_home != NULL)
-    guard_account (self);
+    guard_account (self, looked);
 
   if (self->control_root != NULL)
     {
-      _sbx_guarded_add (self->guarded, SBX_RULE_CONTROL, given->control_root);
-      guard_doors (self);
+      _sbx_guarded_add (looked, self->guarded, SBX_RULE_CONTROL, given->control_root);
+      guard_doors (self, looked);
     }
 
   for (guint i = 0; i < self->guarded->len; i++)
@@ -157,23 +161,25 @@ guard (SbxRoots       *self,
 }
 
 static void
-make_real (char **path)
+make_real (char      **path,
+           SbxLooked  *looked)
 {
   char *end;
 
   if (*path == NULL)
     return;
 
-  end = _sbx_places_end (*path);
+  end = _sbx_places_end (looked, *path);
   g_free (*path);
   *path = end;
 }
 
 static void
-make_all_real (char **paths)
+make_all_real (char      **paths,
+               SbxLooked  *looked)
 {
   for (gsize i = 0; paths != NULL && paths[i] != NULL; i++)
-    make_real (&paths[i]);
+    make_real (&paths[i], looked);
 }
 
 /* @what is how the root is called in a message. */
@@ -231,6 +237,7 @@ _sbx_roots_real (const SbxRoots  *self,
 {
   g_autoptr(SbxRoots) given = _sbx_roots_copy (self);
   g_autoptr(SbxRoots) real = NULL;
+  g_autoptr(GHashTable) looked = _sbx_looked_new ();
 
   _sbx_roots_fill (given);
   if (!check_absolute (given, error))
@@ -239,17 +246,17 @@ _sbx_roots_real (const SbxRoots  *self,
   real = _sbx_roots_copy (given);
   if (real->account_home == NULL)
     real->account_home = dup_account_home ();
-  make_real (&real->home);
-  make_real (&real->account_home);
+  make_real (&real->home, looked);
+  make_real (&real->account_home, looked);
   if (g_strcmp0 (real->home, real->account_home) == 0)
     g_clear_pointer (&real->account_home, g_free);
-  make_real (&real->run_root);
-  make_real (&real->machine_root);
-  make_real (&real->control_root);
-  make_all_real (real->harness_states);
-  make_all_real (real->key_dirs);
-  make_all_real (real->start_dirs);
-  make_all_real (real->config_dirs);
+  make_real (&real->run_root, looked);
+  make_real (&real->machine_root, looked);
+  make_real (&real->control_root, looked);
+  make_all_real (real->harness_states, looked);
+  make_all_real (real->key_dirs, looked);
+  make_all_real (real->start_dirs, looked);
+  make_all_real (real->config_dirs, looked);
 
   if (!given->home_is_default && !check_there (real->home, _("home"), error))
     return NULL;
@@ -260,7 +267,7 @@ _sbx_roots_real (const SbxRoots  *self,
   if (real->mounts == NULL)
     return NULL;
 
-  guard (real, given);
+  guard (real, given, looked);
 
   return g_steal_pointer (&real);
 }
