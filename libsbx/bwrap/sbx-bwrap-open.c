@@ -44,6 +44,7 @@ typedef struct
   SbxBwrapPrepared   prepared;
   SbxBwrapProgram   *program;
   SbxBwrapSandbox   *sandbox;
+  SbxPlan           *plan;
   SbxSession        *session;
   GError            *error;
 } Open;
@@ -57,6 +58,7 @@ open_free (Open *open)
   g_clear_object (&open->task);
   g_clear_object (&open->provider);
   g_clear_object (&open->session);
+  g_clear_object (&open->plan);
   g_clear_object (&open->sandbox);
   g_clear_pointer (&open->program, _sbx_bwrap_program_free);
   g_clear_pointer (&open->opening, _sbx_bwrap_opening_free);
@@ -272,7 +274,6 @@ started_cb (GObject      *object,
   Open *open = user_data;
   SbxBwrapPrepared *prepared = &open->prepared;
   g_auto(GStrv) environment = NULL;
-  g_autoptr(SbxPlan) plan = NULL;
 
   if (!_sbx_bwrap_sandbox_start_finish (open->sandbox, result, &open->error))
     {
@@ -284,8 +285,7 @@ started_cb (GObject      *object,
                                                 sbx_reach_get_environment (prepared->reach));
   open->session = _sbx_bwrap_session_new (open->sandbox, prepared->cwd,
                                           (const char * const *) environment);
-  plan = _sbx_bwrap_plan_show (prepared->plan, prepared->reach, prepared->limits);
-  _sbx_session_set_plan (open->session, plan);
+  _sbx_session_set_plan (open->session, open->plan);
   _sbx_bwrap_session_set_provider (SBX_BWRAP_SESSION (open->session), open->provider);
   if (open->opening->group != NULL)
     _sbx_bwrap_session_close_when_lost (SBX_BWRAP_SESSION (open->session));
@@ -301,6 +301,10 @@ start (Open *open)
   _sbx_bwrap_sandbox_set_limits (open->sandbox, open->prepared.limits);
   _sbx_bwrap_sandbox_start_async (open->sandbox, open->prepared.plan, open->program,
                                   open_get_cancellable (open), started_cb, open);
+
+  /* While bubblewrap is at work, which takes longer. */
+  open->plan = _sbx_bwrap_plan_show (open->prepared.plan, open->prepared.reach,
+                                     open->prepared.limits);
 }
 
 static void
