@@ -36,6 +36,28 @@ gboolean _sbx_bwrap_note_write  (int                sessions_fd,
                                  gboolean          *noted,
                                  GError           **error);
 
+/* Has the note of the session @id, which may have none yet, say one more, or that one differently;
+ * @content as text. The caller holds the lock. */
+gboolean _sbx_bwrap_note_add    (int                sessions_fd,
+                                 const char        *id,
+                                 const char        *path,
+                                 gboolean           is_directory,
+                                 const char        *content,
+                                 dev_t              device,
+                                 ino_t              inode,
+                                 GError           **error);
+
+/* Whether a session's note has the placeholder at @path: that of the session @id itself, or
+ * another's, which has to be the same one. */
+gboolean _sbx_bwrap_note_has    (int                sessions_fd,
+                                 const char        *id,
+                                 const char        *path);
+gboolean _sbx_bwrap_note_others_have (int           sessions_fd,
+                                 const char        *id,
+                                 const char        *path,
+                                 dev_t              device,
+                                 ino_t              inode);
+
 /* Takes away what the note of the session @id says, unless another session needs it as well. */
 gboolean _sbx_bwrap_note_undo   (int                sessions_fd,
                                  const char        *id,

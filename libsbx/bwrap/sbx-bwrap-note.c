@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-note-private.h"
 
 #include "core/sbx-error.h"
+#include "files/sbx-fd-private.h"
 #include "files/sbx-lock-private.h"
 #include "files/sbx-open-private.h"
 #include "files/sbx-write-private.h"
@@ -162,6 +163,18 @@ identify (const SbxBwrapPlaceholder *placeholder,
     }
 }
 
+static void
+add_to_note (GVariantBuilder *builder,
+             const char      *path,
+             gboolean         is_directory,
+             const char      *content,
+             guint64          device,
+             guint64          inode)
+{
+  g_variant_builder_add (builder, "(@ayb@aytt)", g_variant_new_bytestring (path), is_directory,
+                         g_variant_new_bytestring (content), device, inode);
+}
+
 gboolean
 _sbx_bwrap_note_write (int            sessions_fd,
                        int            dir_fd,
@@ -188,12 +201,8 @@ _sbx_bwrap_note_write (int            sessions_fd,
 
       *noted = TRUE;
       identify (placeholder, &device, &inode);
-      g_variant_builder_add (&builder, "(@ayb@aytt)",
-                             g_variant_new_bytestring (placeholder->path),
-                             placeholder->is_directory,
-                             g_variant_new_bytestring (placeholder->content != NULL
-                                                         ? placeholder->content : ""),
-                             device, inode);
+      add_to_note (&builder, placeholder->path, placeholder->is_directory,
+                   placeholder->content != NULL ? placeholder->content : "", device, inode);
     }
 
   if (!*noted)
@@ -203,6 +212,79 @@ _sbx_bwrap_note_write (int            sessions_fd,
   bytes = g_variant_get_data_as_bytes (note);
 
   return _sbx_write_staged (dir_fd, SBX_BWRAP_NOTE_NAME, bytes, 0600, error);
+}
+
+gboolean
+_sbx_bwrap_note_add (int          sessions_fd,
+                     const char  *id,
+                     const char  *path,
+                     gboolean     is_directory,
+                     const char  *content,
+                     dev_t        device,
+                     ino_t        inode,
+                     GError     **error)
+{
+  sbx_autofd int dir_fd = _sbx_open_beneath (sessions_fd, id, O_RDONLY | O_DIRECTORY, 0, error);
+  g_auto(GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE (NOTE_TYPE));
+  g_autoptr(GVariant) old = dir_fd >= 0 ? note_read (sessions_fd, id) : NULL;
+  g_autoptr(GVariant) note = NULL;
+  g_autoptr(GBytes) bytes = NULL;
+
+  if (dir_fd < 0)
+    return FALSE;
+
+  for (gsize i = 0; old != NULL && i < g_variant_n_children (old); i++)
+    {
+      g_autoptr(GVariant) entry = g_variant_get_child_value (old, i);
+      g_autoptr(GVariant) other = g_variant_get_child_value (entry, 0);
+
+      if (strcmp (g_variant_get_bytestring (other), path) != 0)
+        g_variant_builder_add_value (&builder, entry);
+    }
+
+  add_to_note (&builder, path, is_directory, content, device, inode);
+  note = g_variant_ref_sink (g_variant_builder_end (&builder));
+  bytes = g_variant_get_data_as_bytes (note);
+
+  return _sbx_write_staged (dir_fd, SBX_BWRAP_NOTE_NAME, bytes, 0600, error);
+}
+
+gboolean
+_sbx_bwrap_note_has (int         sessions_fd,
+                     const char *id,
+                     const char *path)
+{
+  g_autoptr(GVariant) note = note_read (sessions_fd, id);
+
+  return note_mentions (note, path);
+}
+
+gboolean
+_sbx_bwrap_note_others_have (int         sessions_fd,
+                             const char *id,
+                             const char *path,
+                             dev_t       device,
+                             ino_t       inode)
+{
+  g_autoptr(GPtrArray) others = read_others (sessions_fd, id);
+
+  for (guint i = 0; i < others->len; i++)
+    {
+      GVariant *note = g_ptr_array_index (others, i);
+
+      for (gsize j = 0; j < g_variant_n_children (note); j++)
+        {
+          g_autoptr(GVariant) other = NULL;
+          guint64 its_device, its_inode;
+
+          g_variant_get_child (note, j, "(@ayb@aytt)", &other, NULL, NULL, &its_device, &its_inode);
+          if (its_device == device && its_inode == inode &&
+              strcmp (g_variant_get_bytestring (other), path) == 0)
+            return TRUE;
+        }
+    }
+
+  return FALSE;
 }
 
 gboolean

@@ -92,6 +92,7 @@ struct _SbxBwrapQuarantine
   GSource         *arming;       /* (nullable) */
   GMainContext    *context;      /* (nullable) */
   GWeakRef         session;
+  guint            used : 1;     /* something ran, or was told to change something */
   guint            armed : 1;    /* and not blind: what happens is seen */
   guint            arm_wanted : 1;
   guint            disarmed : 1; /* and never will be again */

@@ -371,6 +371,7 @@ _sbx_bwrap_quarantine_begin (SbxBwrapQuarantine *self)
 
   g_mutex_lock (&self->mutex);
   self->n_running++;
+  self->used = TRUE;
 
   /* The first command of many, or of one: nobody knows yet. */
   if (self->n_begun < SHORT_COMMANDS && !self->disarmed && self->context != NULL)

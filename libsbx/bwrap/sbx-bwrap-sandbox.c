@@ -456,7 +456,8 @@ spawn (SbxBwrapSandbox  *self,
     return FALSE;
 
   quarantine = g_build_filename (self->settings.data_path, "quarantine", self->state->id, NULL);
-  self->watch = _sbx_bwrap_watch_new (start->plan, quarantine);
+  self->watch = _sbx_bwrap_watch_new (start->plan, quarantine, self->state->id,
+                                      self->state->sessions_fd);
   arguments = _sbx_bwrap_arguments_new (start->plan, start->program, filter, error);
   alive = arguments != NULL ? _sbx_bwrap_state_sign_of_life (self->state, error) : -1;
   if (alive < 0)

@@ -45,7 +45,6 @@ typedef struct
   int   lock_fd;
   struct _SbxBwrapQuarantine *quarantine;   /* (nullable) */
   GArray *holds;        /* (element-type int) locks on the directories of the placeholders */
-  guint noted : 1;          /* there is a note to undo */
   guint has_worktree : 1;
 } SbxBwrapState;
 

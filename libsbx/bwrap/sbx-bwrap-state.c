@@ -461,7 +461,6 @@ _sbx_bwrap_state_place (SbxBwrapState  *self,
   if (!_sbx_bwrap_note_write (self->sessions_fd, self->dir_fd, plan, &noted, error))
     return FALSE;
 
-  self->noted = noted;
   hold (self, plan);
 
   return _sbx_bwrap_plan_make_placeholders (plan, error) &&
@@ -477,7 +476,7 @@ _sbx_bwrap_state_undo (SbxBwrapState  *self,
 
   g_clear_pointer (&self->holds, g_array_unref);
 
-  if (!self->noted || _sbx_bwrap_note_undo (self->sessions_fd, self->id, &reason) ||
+  if (_sbx_bwrap_note_undo (self->sessions_fd, self->id, &reason) ||
       g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_BUSY))
     return TRUE;
 
@@ -492,10 +491,7 @@ _sbx_bwrap_state_remove (SbxBwrapState  *self,
 {
   if (_sbx_bwrap_state_undo (self, error) &&
       _sbx_bwrap_state_delete (self->sessions_fd, self->id, cancellable, error))
-    {
-      self->noted = FALSE;
-      return TRUE;
-    }
+    return TRUE;
 
   _sbx_bwrap_sweep_again (self->data_path);
 

@@ -164,6 +164,8 @@ _sbx_bwrap_watch_list_new (SbxBwrapPlan *plan)
       entry->host = get_host_path (holder, mount);
       entry->free = holder->kind == SBX_BWRAP_MOUNT_BIND;
       entry->may_change = git_may_change (mount);
+      entry->is_worktrees = mount->origin == SBX_BWRAP_ORIGIN_REPOSITORY && mount->is_directory &&
+                            g_str_has_suffix (mount->destination, "/worktrees");
       if (g_str_equal (entry->host, mount->source))
         look_at_source (entry);
       else

@@ -26,6 +26,7 @@ typedef struct
   gboolean   is_directory;
   gboolean   free;           /* the sandbox can write around it */
   gboolean   may_change;     /* what git on the host replaces all the time, and nothing runs */
+  gboolean   is_worktrees;   /* what git on the host makes and takes away as it needs it */
   dev_t      device;
   ino_t      inode;
   GBytes    *content;        /* (nullable) of a file that is not too large */
@@ -39,6 +40,7 @@ typedef struct
   gboolean   stale;          /* … and the copy was not made anew since */
   guint      n_writes;
   gboolean   unknown;        /* nobody tells */
+  guint      n_fresh;        /* so often a fresh directory was put there */
 } SbxBwrapWatchEntry;
 
 GPtrArray *_sbx_bwrap_watch_list_new    (SbxBwrapPlan              *plan);
@@ -87,6 +89,22 @@ const char *_sbx_bwrap_watch_mounts_find_new (GHashTable            *before,
 gboolean    _sbx_bwrap_watch_mounts_has  (GHashTable                *mounts,
                                           const char                *path);
 
+/* The session that something is put right for. */
+typedef struct
+{
+  gatomicrefcount  ref_count;
+  char            *quarantine_path;
+  char            *id;
+  int              sessions_fd;   /* -1: nothing is noted */
+  int              is_over;       /* atomic: what it made is being taken away */
+} SbxBwrapWatchSession;
+
+SbxBwrapWatchSession *_sbx_bwrap_watch_session_new   (const char           *quarantine_path,
+                                                      const char           *id,
+                                                      int                   sessions_fd);
+SbxBwrapWatchSession *_sbx_bwrap_watch_session_ref   (SbxBwrapWatchSession *self);
+void                  _sbx_bwrap_watch_session_unref (SbxBwrapWatchSession *self);
+
 /* One entry that has to be bound again: a copy for a thread, and what came of it. */
 typedef struct
 {
@@ -97,14 +115,18 @@ typedef struct
   gboolean    is_directory;
   gboolean    clean;        /* nothing inside wrote what is there now */
   gboolean    may_change;
+  gboolean    is_worktrees;
   guint       n_writes;     /* that are known of */
+  guint       n_fresh;
   dev_t       device;
   ino_t       inode;
   GBytes     *content;
   mode_t      mode;
   uid_t       uid;
   gid_t       gid;
+  char       *moved_from;   /* (nullable) what was moved to the quarantine, if it is not host */
   char       *moved_to;     /* (nullable) the quarantine */
+  gboolean    is_back;      /* a file that was gone, and is none of ours */
 } SbxBwrapRepair;
 
 SbxBwrapRepair *_sbx_bwrap_repair_new  (const SbxBwrapWatchEntry *entry,
@@ -113,8 +135,28 @@ void            _sbx_bwrap_repair_free (SbxBwrapRepair           *self);
 /* Decides what stays at the place of @self, and makes it so; device and inode are of that then.
  * Blocks on the disk. */
 gboolean        _sbx_bwrap_repair_run  (SbxBwrapRepair           *self,
-                                        const char               *quarantine_path,
+                                        SbxBwrapWatchSession     *session,
                                         GError                  **error);
+
+/* Of what @self has to be like, or what is left of a file, goes to the place: with
+ * RENAME_EXCHANGE what is there is at @moved then, which has to be freed; with RENAME_NOREPLACE
+ * nothing is there. Sets errno. */
+gboolean        _sbx_bwrap_repair_put  (SbxBwrapRepair           *self,
+                                        SbxBwrapWatchSession     *session,
+                                        guint                     flags,
+                                        char                    **moved);
+gboolean        _sbx_bwrap_repair_fail (SbxBwrapRepair           *self,
+                                        GError                  **error,
+                                        const char               *reason);
+
+/* sbx-bwrap-watch-directory.c */
+gboolean        _sbx_bwrap_repair_directory (SbxBwrapRepair       *self,
+                                             SbxBwrapWatchSession *session,
+                                             GError              **error);
+/* Nothing is there any more. */
+gboolean        _sbx_bwrap_repair_absent    (SbxBwrapRepair       *self,
+                                             SbxBwrapWatchSession *session,
+                                             GError              **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxBwrapWatchEvents, _sbx_bwrap_watch_events_free)
 

@@ -27,9 +27,11 @@ G_DECLARE_FINAL_TYPE (SbxBwrapWatch, _sbx_bwrap_watch, SBX, BWRAP_WATCH, GObject
 
 /* Keeps copies of what is protected, as @plan has it open. Blocks on the disk, for a worker
  * thread, before the sandbox is started. @quarantine_path is made when something has to be moved
- * there. */
+ * there; what has to be made again is noted for the session @id. */
 SbxBwrapWatch *_sbx_bwrap_watch_new   (SbxBwrapPlan   *plan,
-                                       const char     *quarantine_path);
+                                       const char     *quarantine_path,
+                                       const char     *id,
+                                       int             sessions_fd);
 
 /* Begins, in the thread's default context. @channel has just been set up. */
 void           _sbx_bwrap_watch_start (SbxBwrapWatch  *self,

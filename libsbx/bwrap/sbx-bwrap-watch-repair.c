@@ -28,6 +28,41 @@
 #define MAX_ABSENT 40
 #define ABSENT_US 5000
 
+SbxBwrapWatchSession *
+_sbx_bwrap_watch_session_new (const char *quarantine_path,
+                              const char *id,
+                              int         sessions_fd)
+{
+  SbxBwrapWatchSession *self = g_new0 (SbxBwrapWatchSession, 1);
+
+  g_atomic_ref_count_init (&self->ref_count);
+  self->quarantine_path = g_strdup (quarantine_path);
+  self->id = g_strdup (id);
+  self->sessions_fd = sessions_fd >= 0 ? fcntl (sessions_fd, F_DUPFD_CLOEXEC, 3) : -1;
+
+  return self;
+}
+
+SbxBwrapWatchSession *
+_sbx_bwrap_watch_session_ref (SbxBwrapWatchSession *self)
+{
+  g_atomic_ref_count_inc (&self->ref_count);
+
+  return self;
+}
+
+void
+_sbx_bwrap_watch_session_unref (SbxBwrapWatchSession *self)
+{
+  if (!g_atomic_ref_count_dec (&self->ref_count))
+    return;
+
+  _sbx_clear_fd (&self->sessions_fd);
+  g_free (self->quarantine_path);
+  g_free (self->id);
+  g_free (self);
+}
+
 SbxBwrapRepair *
 _sbx_bwrap_repair_new (const SbxBwrapWatchEntry *entry,
                        guint                     number)
@@ -41,6 +76,8 @@ _sbx_bwrap_repair_new (const SbxBwrapWatchEntry *entry,
   self->is_directory = entry->is_directory;
   self->clean = !entry->free || (!entry->touched && !entry->unknown);
   self->may_change = entry->may_change;
+  self->is_worktrees = entry->is_worktrees;
+  self->n_fresh = entry->n_fresh;
   self->n_writes = entry->n_writes;
   self->device = entry->device;
   self->inode = entry->inode;
@@ -60,15 +97,16 @@ _sbx_bwrap_repair_free (SbxBwrapRepair *self)
 
   g_free (self->path);
   g_free (self->host);
+  g_free (self->moved_from);
   g_free (self->moved_to);
   g_clear_pointer (&self->content, g_bytes_unref);
   g_free (self);
 }
 
-static gboolean
-fail (SbxBwrapRepair  *self,
-      GError         **error,
-      const char      *reason)
+gboolean
+_sbx_bwrap_repair_fail (SbxBwrapRepair  *self,
+                        GError         **error,
+                        const char      *reason)
 {
   g_autofree char *quoted = _sbx_text_quote (self->path);
 
@@ -76,17 +114,6 @@ fail (SbxBwrapRepair  *self,
                _("The sandbox was ended, because %s, which it must not change, was replaced from "
                  "outside and cannot be protected again: %s. Open a new one."), quoted, reason);
   return FALSE;
-}
-
-static gboolean
-is_empty_directory (int         parent,
-                    const char *name)
-{
-  sbx_autofd int fd = openat (parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", fd);
-  g_autoptr(GDir) dir = fd >= 0 ? g_dir_open (path, 0, NULL) : NULL;
-
-  return dir != NULL && g_dir_read_name (dir) == NULL;
 }
 
 /* Fills the file of @fd with the old content, and makes it like the old one. */
@@ -113,80 +140,126 @@ write_old (SbxBwrapRepair *self,
          fchmod (fd, self->mode) == 0 && fsync (fd) == 0 && fstat (fd, st) == 0;
 }
 
-/* Makes the old file in @directory, and lets it and what is at @name in @parent change places, in
- * one step. Sets errno. */
-static gboolean
-exchange (SbxBwrapRepair *self,
-          int             parent,
-          const char     *name,
-          int             directory,
-          const char     *format,
-          char          **other)
+/* Makes an empty one in @directory, under a name that is free. -1 with errno. */
+static int
+make_empty (SbxBwrapRepair  *self,
+            int              directory,
+            const char      *name,
+            const char      *format,
+            char           **other)
 {
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  sbx_autofd int fd = -1;
-  struct stat st;
-  int errsv;
 
-  for (guint i = 1; i <= MAX_TRIES && fd < 0; i++)
+  for (guint i = 1; i <= MAX_TRIES; i++)
     {
-      g_autofree char *suffix = g_strdup_printf ("%s%u", format, i);
+      int fd = -1;
 
       g_free (*other);
-      *other = g_strconcat (name, suffix, NULL);
-      fd = openat (directory, *other, flags, 0600);
-      if (fd < 0 && errno != EEXIST)
-        return FALSE;
+      *other = g_strdup_printf ("%s%s%u", name, format, i);
+
+      if (!self->is_directory)
+        fd = openat (directory, *other, flags, 0600);
+      else if (mkdirat (directory, *other, 0700) == 0)
+        fd = openat (directory, *other, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+      if (fd >= 0 || errno != EEXIST)
+        return fd;
     }
 
-  if (fd >= 0 && write_old (self, fd, &st) &&
-      renameat2 (directory, *other, parent, name, RENAME_EXCHANGE) == 0)
+  return -1;
+}
+
+static gboolean
+make_like_old (SbxBwrapRepair *self,
+               int             fd,
+               struct stat    *st)
+{
+  if (!self->is_directory)
+    return write_old (self, fd, st);
+
+  return fchmod (fd, self->mode != 0 ? self->mode : 0755) == 0 && fstat (fd, st) == 0;
+}
+
+/* Lets the like of the old one take the place of what is at @name in @parent, in one step. */
+static gboolean
+put (SbxBwrapRepair *self,
+     int             parent,
+     const char     *name,
+     int             directory,
+     const char     *format,
+     guint           flags,
+     char          **other)
+{
+  sbx_autofd int fd = make_empty (self, directory, name, format, other);
+  struct stat st;
+  gboolean ok;
+  int errsv;
+
+  if (fd < 0)
+    return FALSE;
+
+  ok = make_like_old (self, fd, &st);
+  errsv = errno;
+  _sbx_clear_fd (&fd);
+
+  /* Closed before it has the name, or that would look as if somebody had written to it there. */
+  if (ok && renameat2 (directory, *other, parent, name, flags) == 0)
     {
       self->device = st.st_dev;
       self->inode = st.st_ino;
       return TRUE;
     }
 
-  errsv = errno;
-  if (fd >= 0)
-    unlinkat (directory, *other, 0);
+  errsv = ok ? errno : errsv;
+  unlinkat (directory, *other, self->is_directory ? AT_REMOVEDIR : 0);
   errno = errsv;
   return FALSE;
 }
 
-/* The old content takes the place of what is there, which goes where the session keeps such; or,
- * where that is on another file system, beside. */
-static gboolean
-restore (SbxBwrapRepair  *self,
-         const char      *quarantine_path,
-         GError         **error)
+/* What is there goes where the session keeps such; or, where that is on another file system,
+ * beside. */
+gboolean
+_sbx_bwrap_repair_put (SbxBwrapRepair        *self,
+                       SbxBwrapWatchSession  *session,
+                       guint                  flags,
+                       char                 **moved)
 {
   g_autofree char *directory = g_path_get_dirname (self->host);
   g_autofree char *name = g_path_get_basename (self->host);
   g_autofree char *other = NULL;
   sbx_autofd int root = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  sbx_autofd int parent = -1;
+  sbx_autofd int parent = _sbx_open_beneath (root, directory + 1, O_RDONLY | O_DIRECTORY, 0, NULL);
   sbx_autofd int quarantine = -1;
 
-  if (self->content == NULL)
-    return fail (self, error, _("it is too large for a copy of it to be kept"));
-
-  parent = _sbx_open_beneath (root, directory + 1, O_RDONLY | O_DIRECTORY, 0, error);
   if (parent < 0)
-    return FALSE;
+    {
+      errno = ENOENT;
+      return FALSE;
+    }
 
-  if (g_mkdir_with_parents (quarantine_path, 0700) == 0)
-    quarantine = open (quarantine_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (g_mkdir_with_parents (session->quarantine_path, 0700) == 0)
+    quarantine = open (session->quarantine_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-  if (quarantine >= 0 && exchange (self, parent, name, quarantine, ".", &other))
-    self->moved_to = g_build_filename (quarantine_path, other, NULL);
+  if (quarantine >= 0 && put (self, parent, name, quarantine, ".", flags, &other))
+    *moved = g_build_filename (session->quarantine_path, other, NULL);
   else if ((quarantine < 0 || errno == EXDEV) &&
-           exchange (self, parent, name, parent, ".sbx-quarantine.", &other))
-    self->moved_to = g_build_filename (directory, other, NULL);
-  else
-    return fail (self, error, g_strerror (errno));
+           put (self, parent, name, parent, ".sbx-quarantine.", flags, &other))
+    *moved = g_build_filename (directory, other, NULL);
 
-  return TRUE;
+  return *moved != NULL;
+}
+
+/* The old content takes the place of what is there. */
+static gboolean
+restore (SbxBwrapRepair        *self,
+         SbxBwrapWatchSession  *session,
+         GError               **error)
+{
+  if (self->content == NULL)
+    return _sbx_bwrap_repair_fail (self, error, _("it is too large for a copy of it to be kept"));
+
+  return _sbx_bwrap_repair_put (self, session, RENAME_EXCHANGE, &self->moved_to) ||
+         _sbx_bwrap_repair_fail (self, error, g_strerror (errno));
 }
 
 static void
@@ -204,12 +277,12 @@ adopt (SbxBwrapRepair    *self,
 }
 
 static gboolean
-repair_file (SbxBwrapRepair     *self,
-             const struct stat  *st,
-             GBytes             *content,
-             gboolean            writer,
-             const char         *quarantine_path,
-             GError            **error)
+repair_file (SbxBwrapRepair        *self,
+             const struct stat     *st,
+             GBytes                *content,
+             gboolean               writer,
+             SbxBwrapWatchSession  *session,
+             GError               **error)
 {
   const gboolean same = content != NULL && self->content != NULL &&
                         g_bytes_equal (content, self->content);
@@ -219,13 +292,14 @@ repair_file (SbxBwrapRepair     *self,
 
   if (!S_ISREG (st->st_mode) ||
       (held && !self->may_change) || (!same && !self->clean && !self->may_change))
-    return restore (self, quarantine_path, error);
+    return restore (self, session, error);
 
   adopt (self, st, content);
   return TRUE;
 }
 
-/* An editor takes a file away before it puts the new one there. */
+/* An editor takes a file away before it puts the new one there; and what has no name any more was
+ * replaced once more while it was read. */
 static gboolean
 read_patiently (SbxBwrapRepair  *self,
                 struct stat     *st,
@@ -237,10 +311,13 @@ read_patiently (SbxBwrapRepair  *self,
     {
       g_autoptr(GError) reason = NULL;
 
+      g_clear_pointer (content, g_bytes_unref);
       if (_sbx_bwrap_watch_read (self->host, st, content, writer, &reason))
-        return TRUE;
-
-      if (i == MAX_ABSENT || !g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
+        {
+          if (!S_ISREG (st->st_mode) || st->st_nlink > 0 || i == MAX_ABSENT)
+            return TRUE;
+        }
+      else if (i == MAX_ABSENT || !g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
         {
           g_propagate_error (error, g_steal_pointer (&reason));
           return FALSE;
@@ -251,31 +328,27 @@ read_patiently (SbxBwrapRepair  *self,
 }
 
 gboolean
-_sbx_bwrap_repair_run (SbxBwrapRepair  *self,
-                       const char      *quarantine_path,
-                       GError         **error)
+_sbx_bwrap_repair_run (SbxBwrapRepair        *self,
+                       SbxBwrapWatchSession  *session,
+                       GError               **error)
 {
-  sbx_autofd int root = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   g_autoptr(GError) reason = NULL;
   g_autoptr(GBytes) content = NULL;
   gboolean writer = TRUE;
   struct stat st;
 
+  if (self->is_directory)
+    return _sbx_bwrap_repair_directory (self, session, error);
+
   if (!read_patiently (self, &st, &content, &writer, &reason))
-    return fail (self, error, g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND)
-                                ? _("it is not there any more") : reason->message);
+    return g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_NOT_FOUND)
+             ? _sbx_bwrap_repair_absent (self, session, error)
+             : _sbx_bwrap_repair_fail (self, error, reason->message);
 
   /* Only the mount is gone. */
   if (st.st_dev == self->device && st.st_ino == self->inode &&
       (content == NULL || self->content == NULL || g_bytes_equal (content, self->content)))
     return TRUE;
 
-  if (!self->is_directory)
-    return repair_file (self, &st, content, writer, quarantine_path, error);
-
-  if (!S_ISDIR (st.st_mode) || !is_empty_directory (root, self->host + 1))
-    return fail (self, error, _("it is not the same directory any more"));
-
-  adopt (self, &st, NULL);
-  return TRUE;
+  return repair_file (self, &st, content, writer, session, error);
 }

@@ -34,12 +34,13 @@ struct _SbxBwrapWatch
   GObject              parent_instance;
 
   GPtrArray           *entries;         /* (element-type SbxBwrapWatchEntry) */
-  char                *quarantine_path;
+  SbxBwrapWatchSession *session;
   SbxInitChannel      *channel;
   gulong               changed_handler;
   SbxBwrapWatchEvents *events;
   GHashTable          *places;          /* of what the plan mounts */
   GHashTable          *mounts;          /* that there were when everything was right */
+  GArray              *made;            /* (element-type SbxLateMount) what we mounted since */
   guint                rounds;
   guint                busy    : 1;
   guint                again   : 1;     /* something happened while that was looked at */
@@ -60,10 +61,11 @@ typedef struct
 {
   pid_t       pid;
   int         pidfd;           /* of the channel, which lives as long */
-  char       *quarantine_path;
+  SbxBwrapWatchSession *session;
   GHashTable *before;          /* (nullable) the mounts that are known */
   GHashTable *now;
   GArray     *late;            /* (element-type SbxLateMount) what was mounted, or is to be */
+  GArray     *made;            /* the same, before */
   GPtrArray  *repairs;         /* (element-type SbxBwrapRepair) */
   gboolean   *broken;          /* for each entry, whether it does not show what it should */
   GHashTable *places;
@@ -93,10 +95,11 @@ work_new (SbxBwrapWatch *self)
 
   work->pid = _sbx_init_channel_get_pid (self->channel);
   work->pidfd = _sbx_init_channel_get_pidfd (self->channel);
-  work->quarantine_path = g_strdup (self->quarantine_path);
+  work->session = _sbx_bwrap_watch_session_ref (self->session);
   work->before = self->mounts != NULL ? g_hash_table_ref (self->mounts) : NULL;
   work->repairs = g_ptr_array_new_with_free_func ((GDestroyNotify) _sbx_bwrap_repair_free);
   work->late = late_new ();
+  work->made = g_array_ref (self->made);
   work->places = g_hash_table_ref (self->places);
 
   return work;
@@ -107,12 +110,13 @@ work_free (gpointer data)
 {
   Work *work = data;
 
-  g_free (work->quarantine_path);
+  _sbx_bwrap_watch_session_unref (work->session);
   g_free (work->broken);
   g_clear_pointer (&work->before, g_hash_table_unref);
   g_clear_pointer (&work->now, g_hash_table_unref);
   g_ptr_array_unref (work->repairs);
   g_array_unref (work->late);
+  g_array_unref (work->made);
   g_hash_table_unref (work->places);
   g_free (work);
 }
@@ -213,6 +217,8 @@ compared_cb (GObject      *object,
 
   g_clear_pointer (&self->mounts, g_hash_table_unref);
   self->mounts = g_hash_table_ref (work->now);
+  g_array_unref (self->made);
+  self->made = late_new ();
 
   if (self->channel == NULL)
     {
@@ -338,9 +344,18 @@ static void
 tell (SbxBwrapWatch        *self,
       const SbxBwrapRepair *repair)
 {
-  g_autofree char *path = _sbx_text_quote (repair->path);
+  g_autofree char *path = _sbx_text_quote (repair->moved_from != NULL ? repair->moved_from
+                                                                      : repair->path);
   g_autofree char *moved_to = NULL;
   g_autofree char *text = NULL;
+
+  if (repair->is_back)
+    {
+      text = g_strdup_printf (_("%s was removed while a sandbox was open that could put something "
+                                "else there, and is back as it was. Remove it when no sandbox is "
+                                "open that can write beside it."), path);
+      g_signal_emit (self, signals[MESSAGE], 0, text);
+    }
 
   if (repair->moved_to == NULL)
     return;
@@ -364,8 +379,23 @@ apply (SbxBwrapWatch        *self,
   entry->mode = repair->mode;
   entry->uid = repair->uid;
   entry->gid = repair->gid;
+  entry->n_fresh = repair->n_fresh;
   g_clear_pointer (&entry->content, g_bytes_unref);
   entry->content = repair->content != NULL ? g_bytes_ref (repair->content) : NULL;
+}
+
+/* It is not known of what has to be begun anew how far it came. */
+static void
+note_mounts (SbxBwrapWatch *self,
+             GArray        *late)
+{
+  for (guint i = 0; i < late->len; i++)
+    {
+      SbxLateMount mount = g_array_index (late, SbxLateMount, i);
+
+      mount.path = g_strdup (mount.path);
+      g_array_append_val (self->made, mount);
+    }
 }
 
 static void
@@ -390,9 +420,12 @@ looked_cb (GObject      *object,
   else if (self->channel == NULL)
     self->busy = FALSE;
   else
-    _sbx_bwrap_mounter_run_async (_sbx_init_channel_get_pidfd (self->channel),
-                                  (gconstpointer) work->late->data, work->late->len,
-                                  MOUNT_LIMIT_MS, NULL, mounted_cb, g_object_ref (result));
+    {
+      note_mounts (self, work->late);
+      _sbx_bwrap_mounter_run_async (_sbx_init_channel_get_pidfd (self->channel),
+                                    (gconstpointer) work->late->data, work->late->len,
+                                    MOUNT_LIMIT_MS, NULL, mounted_cb, g_object_ref (result));
+    }
 }
 
 static gboolean
@@ -406,7 +439,7 @@ repair_all (Work    *work,
       SbxBwrapRepair *repair = g_ptr_array_index (work->repairs, n_done);
       SbxLateMount late;
 
-      if (!_sbx_bwrap_repair_run (repair, work->quarantine_path, error))
+      if (!_sbx_bwrap_repair_run (repair, work->session, error))
         break;
 
       late.path = g_strdup (repair->path);
@@ -470,7 +503,8 @@ look_in_thread (GTask        *task,
   gboolean ok = FALSE;
 
   work->now = _sbx_bwrap_watch_mounts_read (work->pid, work->pidfd, &error);
-  if (work->now != NULL && check_new_mounts (work, NULL, &error) && choose_repairs (work, &error))
+  if (work->now != NULL && check_new_mounts (work, work->made, &error) &&
+      choose_repairs (work, &error))
     ok = repair_all (work, &error);
   else
     g_ptr_array_set_size (work->repairs, 0);
@@ -664,8 +698,9 @@ _sbx_bwrap_watch_finalize (GObject *object)
 
   g_ptr_array_unref (self->entries);
   g_hash_table_unref (self->places);
+  g_array_unref (self->made);
   g_clear_pointer (&self->mounts, g_hash_table_unref);
-  g_free (self->quarantine_path);
+  _sbx_bwrap_watch_session_unref (self->session);
 
   G_OBJECT_CLASS (_sbx_bwrap_watch_parent_class)->finalize (object);
 }
@@ -685,17 +720,20 @@ _sbx_bwrap_watch_class_init (SbxBwrapWatchClass *klass)
 static void
 _sbx_bwrap_watch_init (SbxBwrapWatch *self)
 {
+  self->made = late_new ();
 }
 
 SbxBwrapWatch *
 _sbx_bwrap_watch_new (SbxBwrapPlan *plan,
-                      const char   *quarantine_path)
+                      const char   *quarantine_path,
+                      const char   *id,
+                      int           sessions_fd)
 {
   SbxBwrapWatch *self = g_object_new (SBX_TYPE_BWRAP_WATCH, NULL);
 
   self->entries = _sbx_bwrap_watch_list_new (plan);
   self->places = _sbx_bwrap_watch_places_new (plan);
-  self->quarantine_path = g_strdup (quarantine_path);
+  self->session = _sbx_bwrap_watch_session_new (quarantine_path, id, sessions_fd);
 
   return self;
 }
@@ -720,6 +758,7 @@ _sbx_bwrap_watch_stop (SbxBwrapWatch *self)
   if (self->channel != NULL)
     g_clear_signal_handler (&self->changed_handler, self->channel);
   self->busy = FALSE;
+  g_atomic_int_set (&self->session->is_over, TRUE);
   g_clear_pointer (&self->events, _sbx_bwrap_watch_events_free);
   g_clear_object (&self->channel);
 }

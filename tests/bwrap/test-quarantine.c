@@ -485,6 +485,7 @@ test_repositories (void)
 
   ground_init (&ground, NULL);
   quarantine = look_after (&ground, names, NULL);
+  _sbx_bwrap_quarantine_begin (quarantine);
   for (guint i = 0; i < 12; i++)
     {
       g_autofree char *head = g_strdup_printf ("sub/%u/.git/HEAD", i);
@@ -499,6 +500,23 @@ test_repositories (void)
   g_assert_cmpuint (g_strv_length (messages), ==, 1);
   g_assert_nonnull (strstr (messages[0], "(12)"));
   g_assert_nonnull (strstr (messages[0], "/sub/"));
+}
+
+/* Where nothing ran nobody looks for what it made. */
+static void
+test_unused (void)
+{
+  static const char *names[] = { ".mcp.json", NULL };
+  g_auto(Ground) ground = GROUND_NONE;
+  g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
+  g_auto(GStrv) messages = NULL;
+
+  ground_init (&ground, NULL);
+  quarantine = look_after (&ground, names, NULL);
+  put_file (ground.project, "sub/.git/HEAD", "ref: refs/heads/main\n");
+  assert_finishes (quarantine);
+  messages = _sbx_bwrap_quarantine_steal (quarantine);
+  g_assert_cmpuint (g_strv_length (messages), ==, 0);
 }
 
 int
@@ -524,6 +542,7 @@ main (int    argc,
   g_test_add_func ("/quarantine/business", test_business);
   g_test_add_func ("/quarantine/business/changed", test_business_changed);
   g_test_add_func ("/quarantine/repositories", test_repositories);
+  g_test_add_func ("/quarantine/unused", test_unused);
 
   return g_test_run ();
 }

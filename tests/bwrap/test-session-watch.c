@@ -96,6 +96,15 @@ count_cb (SbxSession *session,
   ++*count;
 }
 
+static void
+count_removed_cb (SbxSession *session,
+                  const char *text,
+                  guint      *count)
+{
+  g_assert_nonnull (strstr (text, "removed"));
+  ++*count;
+}
+
 /* `git config` puts a new file in the place of the one that is bound. */
 static void
 test_git_config (void)
@@ -375,9 +384,33 @@ test_stopped_stay_stopped (void)
   close_session (session);
 }
 
-/* What the host removes cannot be protected any more. */
+/* What the host removes is back, and protected. */
 static void
 test_removed (void)
+{
+  g_autoptr(Place) place = repository_new ();
+  g_autoptr(SbxSession) session = place_open (place);
+  g_autofree char *before = read_host (place, ".git/config");
+  g_autofree char *after = NULL;
+  g_autoptr(SbxExecResult) result = NULL;
+  guint n_messages = 0;
+
+  g_signal_connect (session, "message", G_CALLBACK (count_removed_cb), &n_messages);
+  host (place, "rm \"$1/.git/config\"");
+  test_wait_for (n_messages > 0);
+  settle (session);
+
+  result = run_shell (session, "echo planted >> .git/config");
+  g_assert_false (sbx_exec_result_get_success (result));
+  after = read_host (place, ".git/config");
+  g_assert_cmpstr (after, ==, before);
+
+  close_session (session);
+}
+
+/* Only what cannot be put right ends it. */
+static void
+test_replaced_by_link (void)
 {
   g_autoptr(Place) place = repository_new ();
   g_autoptr(SbxSession) session = place_open (place);
@@ -386,10 +419,10 @@ test_removed (void)
 
   sbx_session_exec_async (session, command, NULL, done_cb, &result);
   run_loop (50);
-  host (place, "rm \"$1/.git/config\"");
+  host (place, "cd \"$1/.git\" && mv hooks h && ln -s h hooks");
   test_wait_for (result != NULL);
   g_assert_cmpint (sbx_exec_result_get_outcome (result), ==, SBX_EXEC_OUTCOME_LOST);
-  g_assert_nonnull (strstr (sbx_exec_result_get_message (result), ".git/config"));
+  g_assert_nonnull (strstr (sbx_exec_result_get_message (result), ".git/hooks"));
 
   close_session (session);
 }
@@ -561,6 +594,7 @@ main (int    argc,
   g_test_add_func ("/session/watch/T27/hard-link", test_hard_link);
   g_test_add_func ("/session/watch/T27/many-renames", test_many_renames);
   g_test_add_func ("/session/watch/T27/removed", test_removed);
+  g_test_add_func ("/session/watch/T27/replaced-by-link", test_replaced_by_link);
   g_test_add_func ("/session/watch/T10/appears", test_mount_appears);
   g_test_add_func ("/session/watch/T10/subprocess/appears", test_mount_appears_there);
   g_test_add_func ("/session/watch/during-commits", test_during_commits);
