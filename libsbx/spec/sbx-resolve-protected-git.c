@@ -165,6 +165,11 @@ add_modules (SbxProtect  *self,
         }
 
       g_free (one_path);
+      one_path = g_build_filename (path, one, "hooks", NULL);
+      if (!_sbx_protect_add_links (self, one_path, error))
+        return FALSE;
+
+      g_free (one_path);
       one_path = g_build_filename (path, one, MODULES, NULL);
       if (!add_modules (self, one_fd, MODULES, one_path, depth + 1, n_seen, error))
         return FALSE;

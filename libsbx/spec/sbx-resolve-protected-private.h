@@ -22,6 +22,7 @@ typedef struct
   GHashTable   *writable;     /* path of a git directory that can be written -> its entry */
   GHashTable   *directories;  /* of owned paths, in which the names that programs run were added */
   GHashTable   *roots;        /* of owned paths of working trees */
+  guint         n_listed;     /* files in protected directories */
 } SbxProtect;
 
 /* Adds @path, and what it leads to if a link is on the way. @source is of the entry. */
@@ -36,6 +37,27 @@ gboolean _sbx_protect_add_writable (SbxProtect  *self,
                                     GError     **error);
 /* The names in @directory that programs outside run or follow. */
 gboolean _sbx_protect_add_names    (SbxProtect  *self,
+                                    const char  *directory,
+                                    GError     **error);
+
+/* No more than the entry of @path itself. @added is %NULL if it is there already. */
+gboolean _sbx_protect_insert       (SbxProtect     *self,
+                                    const char     *path,
+                                    const char     *source,
+                                    SbxReachEntry **added,
+                                    GError        **error);
+/* By what was asked for, or as a part of a git directory. */
+gboolean _sbx_protect_is_writable  (SbxProtect  *self,
+                                    const char  *path);
+
+/* The links on the way from @path to where it leads, and what is there, as far as they can be
+ * written. */
+gboolean _sbx_protect_follow       (SbxProtect  *self,
+                                    const char  *path,
+                                    const char  *source,
+                                    GError     **error);
+/* What the links in @directory, which is protected, lead to. */
+gboolean _sbx_protect_add_links    (SbxProtect  *self,
                                     const char  *directory,
                                     GError     **error);
 

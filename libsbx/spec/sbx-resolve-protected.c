@@ -49,7 +49,8 @@ static const char * const names[] = {
   ".gemini/settings.json",
 };
 
-/* Where @path really is; the end of it that is not there stays as it is written. */
+/* Where @path really is; the end of it that is not there stays as it is written. Of a link that
+ * leads nowhere yet, something else than @path. */
 static const char *
 get_real (SbxProtect *self,
           const char *path)
@@ -73,6 +74,7 @@ get_real (SbxProtect *self,
   if (lstat (result, &st) == 0 && S_ISLNK (st.st_mode))
     {
       char *real_path = realpath (result, NULL);
+      g_autofree char *target = g_file_read_link (result, NULL);
 
       if (real_path != NULL)
         {
@@ -80,47 +82,20 @@ get_real (SbxProtect *self,
           result = g_strdup (real_path);
           free (real_path);
         }
+      else if (target != NULL)
+        {
+          g_free (result);
+          result = g_canonicalize_filename (target, get_real (self, parent));
+        }
     }
 
   g_hash_table_insert (self->real_dirs, g_strdup (path), result);
   return result;
 }
 
-/* Of a link that leads nowhere yet, what it would lead to. */
-static char *
-get_target (SbxProtect *self,
-            const char *path)
-{
-  g_autofree char *parent = g_path_get_dirname (path);
-  g_autofree char *name = g_path_get_basename (path);
-  g_autofree char *target = NULL;
-  g_autofree char *written = NULL;
-  char *real_path = realpath (path, NULL);
-
-  if (real_path != NULL)
-    {
-      written = g_strdup (real_path);
-      free (real_path);
-      return g_steal_pointer (&written);
-    }
-
-  target = g_file_read_link (path, NULL);
-  if (target == NULL)
-    return g_build_filename (get_real (self, parent), name, NULL);
-
-  written = g_canonicalize_filename (target, get_real (self, parent));
-  g_free (parent);
-  parent = g_path_get_dirname (written);
-  g_free (name);
-  name = g_path_get_basename (written);
-
-  return g_build_filename (get_real (self, parent), name, NULL);
-}
-
-/* By what was asked for, or as a part of a git directory. */
-static gboolean
-is_writable (SbxProtect *self,
-             const char *path)
+gboolean
+_sbx_protect_is_writable (SbxProtect *self,
+                          const char *path)
 {
   g_autofree char *rest = NULL;
   char *slash;
@@ -152,18 +127,16 @@ set_too_many (const char  *path,
 }
 
 gboolean
-_sbx_protect_add (SbxProtect  *self,
-                  const char  *path,
-                  const char  *source,
-                  GError     **error)
+_sbx_protect_insert (SbxProtect     *self,
+                     const char     *path,
+                     const char     *source,
+                     SbxReachEntry **added,
+                     GError        **error)
 {
-  g_autofree char *parent = NULL;
-  g_autofree char *target = NULL;
-  g_autofree char *shown = NULL;
-  g_autofree char *target_source = NULL;
   SbxReachEntry *entry;
   struct stat st;
 
+  *added = NULL;
   if (g_hash_table_contains (self->seen, path))
     return TRUE;
 
@@ -185,17 +158,36 @@ _sbx_protect_add (SbxProtect  *self,
       entry->mode = st.st_mode;
     }
 
-  parent = g_path_get_dirname (path);
-  if (!S_ISLNK (entry->mode) && strcmp (get_real (self, parent), parent) == 0)
+  *added = entry;
+  return TRUE;
+}
+
+gboolean
+_sbx_protect_add (SbxProtect  *self,
+                  const char  *path,
+                  const char  *source,
+                  GError     **error)
+{
+  g_autofree char *parent = g_path_get_dirname (path);
+  SbxReachEntry *entry;
+  struct stat st;
+
+  /* What a link on the way leads to is protected where it is, and the link itself. The name as it
+   * is written counts if nothing is there: the link may be replaced by a directory. */
+  if (strcmp (get_real (self, parent), parent) != 0)
+    return (lstat (path, &st) == 0 || _sbx_protect_insert (self, path, source, &entry, error)) &&
+           _sbx_protect_follow (self, path, source, error);
+
+  if (!_sbx_protect_insert (self, path, source, &entry, error))
+    return FALSE;
+
+  if (entry == NULL)
     return TRUE;
 
-  target = get_target (self, path);
-  if (!is_writable (self, target))
-    return TRUE;
+  if (S_ISLNK (entry->mode))
+    return _sbx_protect_follow (self, path, source, error);
 
-  shown = _sbx_path_show (path);
-  target_source = g_strdup_printf (_("what “%s” leads to"), shown);
-  return _sbx_protect_add (self, target, target_source, error);
+  return !S_ISDIR (entry->mode) || _sbx_protect_add_links (self, path, error);
 }
 
 gboolean
@@ -204,14 +196,9 @@ _sbx_protect_add_writable (SbxProtect  *self,
                            const char  *source,
                            GError     **error)
 {
-  g_autofree char *target = NULL;
-
-  if (is_writable (self, path))
-    return _sbx_protect_add (self, path, source, error);
-
-  target = get_target (self, path);
-
-  return !is_writable (self, target) || _sbx_protect_add (self, target, source, error);
+  return _sbx_protect_is_writable (self, path)
+           ? _sbx_protect_add (self, path, source, error)
+           : _sbx_protect_follow (self, path, source, error);
 }
 
 gboolean
@@ -233,7 +220,8 @@ _sbx_protect_add_names (SbxProtect  *self,
     {
       g_autofree char *path = g_build_filename (directory, names[i], NULL);
 
-      if (is_writable (self, path) && !_sbx_protect_add (self, path, source, error))
+      if (_sbx_protect_is_writable (self, path) &&
+          !_sbx_protect_add (self, path, source, error))
         return FALSE;
     }
 
