@@ -160,8 +160,8 @@ add_proc (SbxBwrapBuilder *self)
                      N_("settings of the kernel"));
     }
 
-  /* Whoever goes first when memory runs out could take that back there. */
-  if (SBX_PROTECTS (T6))
+  /* Whoever goes first when memory runs out could take that back there. It holds for T1 as well. */
+  if (SBX_PROTECTS (T6) && SBX_PROTECTS (T1))
     _sbx_bwrap_builder_add (self, SBX_BWRAP_MOUNT_REMOUNT_RO, SBX_BWRAP_ORIGIN_BASE, "/proc", NULL,
                             N_("nothing is set there"));
 
