@@ -12,6 +12,7 @@
 #include <glib-unix.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -31,10 +32,17 @@
 #define BUFFER_SIZE (64 * 1024)
 #define PAUSE_MS 20
 
+/* To end a watch takes the kernel many milliseconds, which a short command does not wait for: it
+ * begins a little later. What was done until then is not known to be of the host, if anything
+ * ran. */
+#define BEGIN_MS 10
+#define STEP_US 10000
+
 typedef struct
 {
   GHashTable *entries;       /* name → SbxBwrapWatchEntry, not owned */
-  GHashTable *temporaries;   /* owned name → how often it was closed after writing */
+  GHashTable *temporaries;   /* owned name, of what was made since → how often it was closed after
+                              * writing */
 } Directory;
 
 struct _SbxBwrapWatchEvents
@@ -42,10 +50,14 @@ struct _SbxBwrapWatchEvents
   int                 fd;
   GPtrArray          *entries;
   GHashTable         *directories;    /* watch → owned Directory */
+  SbxInitChannel     *channel;
   GMainContext       *context;
   GSource            *source;
   SbxBwrapWatchNoted  noted;
   gpointer            user_data;
+  gint64              since;          /* in the file system's time, which goes in steps */
+  gboolean            begun;
+  gboolean            was_used;       /* when it began: somebody inside may have done something */
 
   guint32             cookie;         /* of the last one that was moved away … */
   gboolean            was_mended;     /* … which more than one wrote to */
@@ -70,6 +82,17 @@ lose_track (SbxBwrapWatchEvents *self)
 }
 
 static void
+add_temporary (Directory  *directory,
+               const char *name,
+               guint       n)
+{
+  if (g_hash_table_size (directory->temporaries) >= MAX_TEMPORARIES)
+    g_hash_table_remove_all (directory->temporaries);
+
+  g_hash_table_insert (directory->temporaries, g_strdup (name), GUINT_TO_POINTER (n));
+}
+
+static void
 handle_temporary (SbxBwrapWatchEvents *self,
                   Directory           *directory,
                   guint32              mask,
@@ -77,12 +100,13 @@ handle_temporary (SbxBwrapWatchEvents *self,
                   const char          *name)
 {
   const guint n = GPOINTER_TO_UINT (g_hash_table_lookup (directory->temporaries, name));
+  const gboolean is_known = !self->was_used ||
+                            g_hash_table_contains (directory->temporaries, name);
 
   if ((mask & IN_CLOSE_WRITE) != 0)
     {
-      if (g_hash_table_size (directory->temporaries) >= MAX_TEMPORARIES)
-        g_hash_table_remove_all (directory->temporaries);
-      g_hash_table_insert (directory->temporaries, g_strdup (name), GUINT_TO_POINTER (n + 1));
+      if (is_known)
+        add_temporary (directory, name, n + 1);
     }
   else if ((mask & IN_MODIFY) != 0 && n > 0)
     {
@@ -91,10 +115,14 @@ handle_temporary (SbxBwrapWatchEvents *self,
   else if ((mask & IN_MOVED_FROM) != 0)
     {
       self->cookie = cookie;
-      self->was_mended = n > 1;
+      self->was_mended = n > 1 || !is_known;
       g_hash_table_remove (directory->temporaries, name);
     }
-  else if ((mask & (IN_CREATE | IN_DELETE | IN_MOVED_TO)) != 0)
+  else if ((mask & IN_CREATE) != 0)
+    {
+      add_temporary (directory, name, 0);
+    }
+  else if ((mask & (IN_DELETE | IN_MOVED_TO)) != 0)
     {
       g_hash_table_remove (directory->temporaries, name);
     }
@@ -171,10 +199,22 @@ read_some (SbxBwrapWatchEvents *self,
   return n > 0;
 }
 
+static void
+set_unknown (SbxBwrapWatchEvents *self,
+             gboolean             unknown)
+{
+  for (guint i = 0; i < self->entries->len; i++)
+    ((SbxBwrapWatchEntry *) self->entries->pdata[i])->unknown = unknown;
+}
+
 gboolean
 _sbx_bwrap_watch_events_drain (SbxBwrapWatchEvents *self)
 {
   gboolean changed = FALSE;
+
+  /* Before, all was done by the host, for as long as nobody inside could do anything. */
+  if (!self->begun)
+    set_unknown (self, _sbx_init_channel_was_used (self->channel));
 
   /* Everything inside stands still, so that this ends; the kernel keeps no more than it likes. */
   for (guint i = 0; self->fd >= 0 && i < 64 && read_some (self, &changed); i++)
@@ -245,10 +285,7 @@ watch_entry (SbxBwrapWatchEvents *self,
 
   /* Without it nothing can be said for what is put there. */
   if (watch < 0)
-    {
-      entry->unknown = TRUE;
-      return;
-    }
+    return;
 
   if (directory == NULL)
     {
@@ -259,52 +296,129 @@ watch_entry (SbxBwrapWatchEvents *self,
     }
 
   g_hash_table_insert (directory->entries, g_path_get_basename (entry->host), entry);
+  entry->unknown = FALSE;
+}
+
+/* What was done before the watch began: an entry may be another one, or have been written to. */
+static gboolean
+catch_up (SbxBwrapWatchEvents *self,
+          SbxBwrapWatchEntry  *entry)
+{
+  struct stat st;
+
+  if (lstat (entry->host, &st) < 0 || st.st_dev != entry->device || st.st_ino != entry->inode)
+    {
+      entry->replaced = TRUE;
+      entry->touched = entry->touched || self->was_used;
+
+      return TRUE;
+    }
+
+  if (st.st_ctim.tv_sec * G_USEC_PER_SEC + st.st_ctim.tv_nsec / 1000 >= self->since)
+    {
+      entry->touched = entry->touched || self->was_used;
+      entry->stale = TRUE;
+      entry->n_writes++;
+    }
+
+  return FALSE;
+}
+
+static gboolean
+begin_cb (gpointer user_data)
+{
+  SbxBwrapWatchEvents *self = user_data;
+  gboolean changed = FALSE;
+
+  disarm (self);
+  self->begun = TRUE;
+  self->was_used = _sbx_init_channel_was_used (self->channel);
+  set_unknown (self, TRUE);
+  self->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
+  if (self->fd < 0)
+    return G_SOURCE_REMOVE;
+
+  for (guint i = 0; i < self->entries->len; i++)
+    {
+      SbxBwrapWatchEntry *entry = g_ptr_array_index (self->entries, i);
+
+      if (entry->host == NULL)
+        continue;
+
+      watch_entry (self, entry);
+      changed = catch_up (self, entry) || changed;
+    }
+
+  arm (self);
+
+  /* Last, since it may free us. */
+  self->noted (changed, self->user_data);
+
+  return G_SOURCE_REMOVE;
 }
 
 SbxBwrapWatchEvents *
 _sbx_bwrap_watch_events_new (GPtrArray          *entries,
+                             SbxInitChannel     *channel,
                              GMainContext       *context,
                              SbxBwrapWatchNoted  noted,
                              gpointer            user_data)
 {
   SbxBwrapWatchEvents *self = g_new0 (SbxBwrapWatchEvents, 1);
+  gboolean any = FALSE;
 
   self->fd = -1;
   self->entries = g_ptr_array_ref (entries);
+  self->channel = g_object_ref (channel);
   self->context = g_main_context_ref (context);
   self->directories = g_hash_table_new_full (NULL, NULL, NULL, directory_free);
   self->noted = noted;
   self->user_data = user_data;
+  self->since = g_get_real_time () - STEP_US;
 
   for (guint i = 0; i < entries->len; i++)
+    any = any || ((const SbxBwrapWatchEntry *) entries->pdata[i])->host != NULL;
+
+  /* An open session that has nothing of the kind has no descriptor for it. */
+  if (any)
     {
-      SbxBwrapWatchEntry *entry = g_ptr_array_index (entries, i);
-
-      if (entry->host == NULL)
-        continue;
-
-      /* An open session that has nothing of the kind has no descriptor for it. */
-      if (self->fd < 0)
-        self->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
-      if (self->fd >= 0)
-        watch_entry (self, entry);
-      else
-        entry->unknown = TRUE;
+      self->source = g_timeout_source_new (BEGIN_MS);
+      g_source_set_callback (self->source, begin_cb, self, NULL);
+      g_source_attach (self->source, self->context);
     }
 
-  if (self->fd >= 0)
-    arm (self);
-
   return self;
+}
+
+static gpointer
+close_in_thread (gpointer data)
+{
+  close (GPOINTER_TO_INT (data));
+
+  return NULL;
+}
+
+/* For the kernel to be done with a watch takes longer than a main loop may stand still. */
+static void
+end_watch (int fd)
+{
+  GThread *thread = g_thread_try_new ("sbx-unwatch", close_in_thread, GINT_TO_POINTER (fd), NULL);
+
+  if (thread != NULL)
+    g_thread_unref (thread);
+  else
+    close (fd);
 }
 
 void
 _sbx_bwrap_watch_events_free (SbxBwrapWatchEvents *self)
 {
   disarm (self);
-  _sbx_clear_fd (&self->fd);
+  if (self->fd >= 0)
+    end_watch (g_steal_fd (&self->fd));
   g_hash_table_unref (self->directories);
   g_ptr_array_unref (self->entries);
+  g_object_unref (self->channel);
   g_main_context_unref (self->context);
   g_free (self);
 }

@@ -63,6 +63,7 @@ typedef void (*SbxBwrapWatchNoted) (gboolean changed,
                                     gpointer user_data);
 
 SbxBwrapWatchEvents *_sbx_bwrap_watch_events_new   (GPtrArray            *entries,
+                                                    SbxInitChannel       *channel,
                                                     GMainContext         *context,
                                                     SbxBwrapWatchNoted    noted,
                                                     gpointer              user_data);

@@ -187,6 +187,8 @@ GArray         *_sbx_init_channel_check_finish (SbxInitChannel            *self,
 /* Everything goes on; or "changed" is emitted again, since another mount changed. */
 void            _sbx_init_channel_resume       (SbxInitChannel            *self);
 gboolean        _sbx_init_channel_is_stopped   (SbxInitChannel            *self);
+/* Whether anything was asked for that could have been done inside. */
+gboolean        _sbx_init_channel_was_used     (SbxInitChannel            *self);
 
 /* Emits "changed" when a mount came or went, and everything inside was stopped for it. Who does not
  * make it go on within SBX_INIT_REPAIR_MS loses the sandbox. */

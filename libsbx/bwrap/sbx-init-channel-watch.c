@@ -62,6 +62,12 @@ _sbx_init_channel_is_stopped (SbxInitChannel *self)
   return self->stopped;
 }
 
+gboolean
+_sbx_init_channel_was_used (SbxInitChannel *self)
+{
+  return self->last_id > 0;
+}
+
 void
 _sbx_init_channel_look (SbxInitChannel *self)
 {

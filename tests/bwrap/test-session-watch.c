@@ -33,6 +33,36 @@ repository_new (void)
   return self;
 }
 
+/* What the host does is told apart from a moment after the sandbox is there, when a descriptor is
+ * open for it. */
+static gboolean
+is_watched (void)
+{
+  g_autoptr(GDir) dir = g_dir_open ("/proc/self/fd", 0, NULL);
+  const char *name;
+
+  while ((name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *path = g_build_filename ("/proc/self/fd", name, NULL);
+      g_autofree char *target = g_file_read_link (path, NULL);
+
+      if (g_strcmp0 (target, "anon_inode:inotify") == 0)
+        return TRUE;
+    }
+
+  return FALSE;
+}
+
+static SbxSession *
+open_watched (Place *self)
+{
+  SbxSession *session = place_open (self);
+
+  test_wait_for (is_watched ());
+
+  return session;
+}
+
 static SbxSession *
 open_with_read (Place      *self,
                 const char *name)
@@ -48,6 +78,7 @@ open_with_read (Place      *self,
   request = sbx_open_request_new (reach);
   session = sbx_provider_open (SBX_PROVIDER (self->provider), request, NULL, &error);
   g_assert_no_error (error);
+  test_wait_for (is_watched ());
 
   return session;
 }
@@ -110,7 +141,7 @@ static void
 test_git_config (void)
 {
   g_autoptr(Place) place = repository_new ();
-  g_autoptr(SbxSession) session = place_open (place);
+  g_autoptr(SbxSession) session = open_watched (place);
   g_autofree char *config = NULL;
   g_autofree char *seen = NULL;
   guint n_messages = 0;
@@ -222,7 +253,7 @@ static void
 test_hostile_writer (void)
 {
   g_autoptr(Place) place = repository_new ();
-  g_autoptr(SbxSession) session = place_open (place);
+  g_autoptr(SbxSession) session = open_watched (place);
   guint n_messages = 0;
 
   g_signal_connect (session, "message", G_CALLBACK (count_cb), &n_messages);
@@ -250,7 +281,7 @@ static void
 test_moved_away (void)
 {
   g_autoptr(Place) place = repository_new ();
-  g_autoptr(SbxSession) session = place_open (place);
+  g_autoptr(SbxSession) session = open_watched (place);
   g_autofree char *before = read_host (place, ".git/config");
   g_autofree char *after = NULL;
   g_autoptr(SbxExecResult) result = NULL;
@@ -275,7 +306,7 @@ static void
 test_hard_link (void)
 {
   g_autoptr(Place) place = repository_new ();
-  g_autoptr(SbxSession) session = place_open (place);
+  g_autoptr(SbxSession) session = open_watched (place);
   g_autofree char *before = read_host (place, ".git/config");
   g_autofree char *after = NULL;
   guint n_messages = 0;
@@ -297,7 +328,7 @@ static void
 test_many_renames (void)
 {
   g_autoptr(Place) place = repository_new ();
-  g_autoptr(SbxSession) session = place_open (place);
+  g_autoptr(SbxSession) session = open_watched (place);
   g_autofree char *seen = NULL;
   g_autoptr(SbxExecResult) result = NULL;
   guint n_messages = 0;
@@ -332,7 +363,7 @@ static void
 test_during_commits (void)
 {
   g_autoptr(Place) place = repository_new ();
-  g_autoptr(SbxSession) session = place_open (place);
+  g_autoptr(SbxSession) session = open_watched (place);
   g_autoptr(SbxCommand) command =
     shell ("set -e; for i in $(seq 20); do echo $i > file; git add file; git commit -qm $i; done; "
            "git fsck --strict >/dev/null 2>&1; git log --oneline | wc -l");
@@ -360,7 +391,7 @@ static void
 test_stopped_stay_stopped (void)
 {
   g_autoptr(Place) place = repository_new ();
-  g_autoptr(SbxSession) session = place_open (place);
+  g_autoptr(SbxSession) session = open_watched (place);
   g_autofree char *state = NULL;
 
   g_autoptr(SbxCommand) sleeper = shell ("echo $$ > stopped; kill -STOP $$; sleep 100");
@@ -389,7 +420,7 @@ static void
 test_removed (void)
 {
   g_autoptr(Place) place = repository_new ();
-  g_autoptr(SbxSession) session = place_open (place);
+  g_autoptr(SbxSession) session = open_watched (place);
   g_autofree char *before = read_host (place, ".git/config");
   g_autofree char *after = NULL;
   g_autoptr(SbxExecResult) result = NULL;
@@ -413,7 +444,7 @@ static void
 test_replaced_by_link (void)
 {
   g_autoptr(Place) place = repository_new ();
-  g_autoptr(SbxSession) session = place_open (place);
+  g_autoptr(SbxSession) session = open_watched (place);
   g_autoptr(SbxCommand) command = shell ("sleep 100");
   g_autoptr(SbxExecResult) result = NULL;
 
