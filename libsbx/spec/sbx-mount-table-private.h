@@ -18,6 +18,7 @@ typedef struct
   char *device;   /* of the file system, as “major:minor” */
   char *root;     /* on that file system: what is mounted of it */
   char *point;    /* where */
+  char *type;     /* (nullable) of the file system */
 } SbxMount;
 
 /* Where a path is on its file system, which is the same for all its names. */

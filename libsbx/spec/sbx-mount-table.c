@@ -22,7 +22,7 @@ enum
   FIELD_DEVICE,
   FIELD_ROOT,
   FIELD_POINT,
-  N_FIELDS
+  FIELD_OPTIONAL = 6,
 };
 
 static void
@@ -33,6 +33,7 @@ mount_free (gpointer data)
   g_free (self->device);
   g_free (self->root);
   g_free (self->point);
+  g_free (self->type);
   g_free (self);
 }
 
@@ -65,15 +66,20 @@ static void
 add_line (GPtrArray  *table,
           const char *line)
 {
-  g_auto(GStrv) fields = g_strsplit (line, " ", N_FIELDS + 1);
+  g_auto(GStrv) fields = g_strsplit (line, " ", -1);
+  const guint n = g_strv_length (fields);
+  guint end = FIELD_OPTIONAL;
   guint64 id;
   guint64 parent;
   SbxMount *mount;
 
-  if (g_strv_length (fields) < N_FIELDS ||
+  if (n < FIELD_OPTIONAL ||
       !g_ascii_string_to_unsigned (fields[FIELD_ID], 10, 0, G_MAXINT, &id, NULL) ||
       !g_ascii_string_to_unsigned (fields[FIELD_PARENT], 10, 0, G_MAXINT, &parent, NULL))
     return;
+
+  while (end < n && strcmp (fields[end], "-") != 0)
+    end++;
 
   mount = g_new0 (SbxMount, 1);
   mount->id = (int) id;
@@ -81,6 +87,7 @@ add_line (GPtrArray  *table,
   mount->device = g_strdup (fields[FIELD_DEVICE]);
   mount->root = unescape (fields[FIELD_ROOT]);
   mount->point = unescape (fields[FIELD_POINT]);
+  mount->type = end + 1 < n ? g_strdup (fields[end + 1]) : NULL;
   g_ptr_array_add (table, mount);
 }
 
