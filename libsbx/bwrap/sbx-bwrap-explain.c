@@ -45,7 +45,8 @@ explain_in_thread (GTask        *task,
       return;
     }
 
-  plan = _sbx_bwrap_plan_show (prepared->plan, prepared->reach, prepared->limits);
+  plan = _sbx_bwrap_plan_show (prepared->plan, prepared->reach);
+  _sbx_bwrap_plan_show_limits (plan, prepared->limits);
   for (guint i = 0; i < prepared->problems->len; i++)
     _sbx_plan_add_problem (plan, g_ptr_array_index (prepared->problems, i));
 

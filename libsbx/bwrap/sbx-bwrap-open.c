@@ -45,6 +45,8 @@ typedef struct
   SbxBwrapProgram   *program;
   SbxBwrapSandbox   *sandbox;
   SbxPlan           *plan;
+  gboolean           is_showing;    /* the plan is being put together */
+  gboolean           is_done;       /* all else is done */
   SbxSession        *session;
   GError            *error;
 } Open;
@@ -95,6 +97,10 @@ prepare_in_thread (GTask        *task,
 static void
 return_session (Open *open)
 {
+  /* Only now it is known which limits had to become weaker. */
+  _sbx_bwrap_plan_show_limits (open->plan, open->prepared.limits);
+  _sbx_session_set_plan (open->session, open->plan);
+
   if (open->task != NULL)
     {
       g_task_return_pointer (open->task, g_steal_pointer (&open->session), g_object_unref);
@@ -111,6 +117,12 @@ return_session (Open *open)
 static void
 answer (Open *open)
 {
+  if (open->is_showing)
+    {
+      open->is_done = TRUE;
+      return;
+    }
+
   _sbx_bwrap_provider_tell (open->provider, g_steal_pointer (&open->prepared.kept));
 
   if (open->error == NULL)
@@ -121,6 +133,44 @@ answer (Open *open)
     sbx_invocation_return_gerror (SBX_INVOCATION (open->invocation), open->error);
 
   open_free (open);
+}
+
+static void
+shown_cb (GObject      *object,
+          GAsyncResult *result,
+          gpointer      user_data)
+{
+  Open *open = user_data;
+
+  open->plan = g_task_propagate_pointer (G_TASK (result), NULL);
+  open->is_showing = FALSE;
+  if (open->is_done)
+    answer (open);
+}
+
+static void
+show_in_thread (GTask        *task,
+                gpointer      source_object,
+                gpointer      task_data,
+                GCancellable *cancellable)
+{
+  const Open *open = task_data;
+
+  g_task_return_pointer (task, _sbx_bwrap_plan_show (open->prepared.plan, open->prepared.reach),
+                         g_object_unref);
+}
+
+/* While bubblewrap is at work, which takes longer; in a thread, since it looks at the disk and may
+ * have thousands of mounts to list. The plan and the reach do not change any more. */
+static void
+show (Open *open)
+{
+  g_autoptr(GTask) task = g_task_new (NULL, NULL, shown_cb, open);
+
+  open->is_showing = TRUE;
+  g_task_set_source_tag (task, show);
+  g_task_set_task_data (task, open, NULL);
+  g_task_run_in_thread (task, show_in_thread);
 }
 
 static void
@@ -285,7 +335,6 @@ started_cb (GObject      *object,
                                                 sbx_reach_get_environment (prepared->reach));
   open->session = _sbx_bwrap_session_new (open->sandbox, prepared->cwd,
                                           (const char * const *) environment);
-  _sbx_session_set_plan (open->session, open->plan);
   _sbx_bwrap_session_set_provider (SBX_BWRAP_SESSION (open->session), open->provider);
   if (open->opening->group != NULL)
     _sbx_bwrap_session_close_when_lost (SBX_BWRAP_SESSION (open->session));
@@ -301,10 +350,7 @@ start (Open *open)
   _sbx_bwrap_sandbox_set_limits (open->sandbox, open->prepared.limits);
   _sbx_bwrap_sandbox_start_async (open->sandbox, open->prepared.plan, open->program,
                                   open_get_cancellable (open), started_cb, open);
-
-  /* While bubblewrap is at work, which takes longer. */
-  open->plan = _sbx_bwrap_plan_show (open->prepared.plan, open->prepared.reach,
-                                     open->prepared.limits);
+  show (open);
 }
 
 static void

@@ -248,9 +248,9 @@ add_domains (SbxPlan   *self,
     }
 }
 
-static void
-show_limits (SbxPlan              *self,
-             const SbxBwrapLimits *limits)
+void
+_sbx_bwrap_plan_show_limits (SbxPlan              *self,
+                             const SbxBwrapLimits *limits)
 {
   for (guint i = 0; limits != NULL && i < limits->limits->len; i++)
     {
@@ -276,9 +276,8 @@ list_entries (SbxReach *reach)
 }
 
 SbxPlan *
-_sbx_bwrap_plan_show (SbxBwrapPlan         *plan,
-                      SbxReach             *reach,
-                      const SbxBwrapLimits *limits)
+_sbx_bwrap_plan_show (SbxBwrapPlan *plan,
+                      SbxReach     *reach)
 {
   SbxPlan *self = _sbx_plan_new (plan->cwd, reach);
   g_autoptr(GPtrArray) entries = list_entries (reach);
@@ -294,7 +293,6 @@ _sbx_bwrap_plan_show (SbxBwrapPlan         *plan,
   add_sockets (self, entries);
   add_quarantine (self, entries);
   add_domains (self, entries);
-  show_limits (self, limits);
 
   return self;
 }
