@@ -226,10 +226,22 @@ list_links (SbxProtect  *self,
   return ok;
 }
 
+/* Whole git directories, with thousands of objects. Their hooks are looked at one by one. */
+static gboolean
+is_modules (const char *directory)
+{
+  g_autofree char *parent = g_path_get_dirname (directory);
+  g_autofree char *head = g_build_filename (parent, "HEAD", NULL);
+  struct stat st;
+
+  return g_str_has_suffix (directory, "/modules") && lstat (head, &st) == 0;
+}
+
 gboolean
 _sbx_protect_add_links (SbxProtect  *self,
                         const char  *directory,
                         GError     **error)
 {
-  return list_links (self, AT_FDCWD, directory, directory, MAX_DEPTH, error);
+  return is_modules (directory) ||
+         list_links (self, AT_FDCWD, directory, directory, MAX_DEPTH, error);
 }

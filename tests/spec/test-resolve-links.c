@@ -113,8 +113,13 @@ test_module (void)
                              "echo x > scripts/pre-commit; "
                              "ln -s ../../../../scripts/pre-commit .git/modules/lib/hooks/");
 
+  /* Its objects are not looked at, which can be many. */
+  test_run_in_place (&place, "mkdir p/.git/modules/lib/objects/ab; "
+                             "ln -s ../../../../../a p/.git/modules/lib/objects/ab/cd");
+
   reach = test_resolve (&place, "p", NULL, "p");
   test_assert_protected (&place, reach, "p/scripts/pre-commit");
+  test_assert_not_protected (&place, reach, "p/a");
 }
 
 int
