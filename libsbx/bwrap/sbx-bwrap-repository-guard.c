@@ -53,6 +53,9 @@ static const Guard repository[] = {
   { "hooks", GUARD_HOLD, TRUE, NULL },
   { "info", GUARD_HOLD, TRUE, NULL },
   { "modules", GUARD_HOLD, TRUE, NULL },
+  /* Where remotes were before they were in the configuration, and are found still. */
+  { "remotes", GUARD_HOLD, TRUE, NULL },
+  { "branches", GUARD_HOLD, TRUE, NULL },
   { "config", GUARD_HOLD, FALSE, "" },
   { "config.worktree", GUARD_HOLD, FALSE, "" },
   { "commondir", GUARD_HOLD, FALSE, "./\n" },

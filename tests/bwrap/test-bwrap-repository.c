@@ -117,7 +117,7 @@ test_work (void)
   /* And nothing is left of us. */
   test_run_outside (repo, "git fsck; git status --porcelain | (! grep .); "
                           "! ls .git/commondir .git/gitdir .git/config.worktree .git/modules "
-                          ".git/worktrees; "
+                          ".git/worktrees .git/remotes; "
                           "test -d .git/hooks -a -d .git/info; git log | grep -q three");
 }
 
@@ -146,6 +146,10 @@ test_attacks (void)
     "mkdir .git/modules/x",
     "rmdir .git/modules",
     "mv .git/modules .git/m",
+    "echo 'URL: x' > .git/remotes/origin",
+    "mv .git/remotes .git/r",
+    "echo x > .git/branches/origin",
+    "mv .git/branches .git/b",
     "mv .git/objects .git/o",
     "mv .git/refs .git/r",
     "mv .git .g",
@@ -437,7 +441,7 @@ test_placeholders (void)
       n_made += one->made;
       g_assert_true (one->made != one->exists);
     }
-  g_assert_cmpuint (n_made, ==, 4);
+  g_assert_cmpuint (n_made, ==, 5);
 
   /* A second session sees that they are there, and makes none. */
   second = plan_writing (&place, repo, NULL);
