@@ -8,6 +8,7 @@
 
 #include "bwrap/sbx-bwrap-init-program-private.h"
 #include "core/sbx-error.h"
+#include "core/sbx-source-private.h"
 #include "core/sbx-text-private.h"
 #include "files/sbx-fd-private.h"
 #include "files/sbx-memfd-private.h"
@@ -38,21 +39,11 @@ typedef struct
 } Run;
 
 static void
-clear_source (GSource **source)
-{
-  if (*source == NULL)
-    return;
-
-  g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
-}
-
-static void
 run_disarm (Run *run)
 {
-  clear_source (&run->readable);
-  clear_source (&run->deadline);
-  clear_source (&run->cancelled);
+  _sbx_clear_source (&run->readable);
+  _sbx_clear_source (&run->deadline);
+  _sbx_clear_source (&run->cancelled);
 }
 
 static void

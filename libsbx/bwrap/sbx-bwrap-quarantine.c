@@ -8,6 +8,7 @@
 
 #include "core/sbx-error.h"
 #include "core/sbx-protection-private.h"
+#include "core/sbx-source-private.h"
 #include "core/sbx-text-private.h"
 #include "files/sbx-fd-private.h"
 
@@ -87,16 +88,6 @@ _sbx_bwrap_quarantine_ref (SbxBwrapQuarantine *self)
   return self;
 }
 
-static void
-clear_source (GSource **source)
-{
-  if (*source == NULL)
-    return;
-
-  g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
-}
-
 void
 _sbx_bwrap_quarantine_unref (SbxBwrapQuarantine *self)
 {
@@ -104,8 +95,8 @@ _sbx_bwrap_quarantine_unref (SbxBwrapQuarantine *self)
     return;
 
   g_clear_pointer (&self->watcher, _sbx_bwrap_watcher_free);
-  clear_source (&self->flush);
-  clear_source (&self->arming);
+  _sbx_clear_source (&self->flush);
+  _sbx_clear_source (&self->arming);
   g_clear_pointer (&self->context, g_main_context_unref);
   g_weak_ref_clear (&self->session);
   g_queue_clear_full (&self->messages, g_free);
@@ -163,7 +154,7 @@ flush_cb (gpointer user_data)
   SbxBwrapQuarantine *self = user_data;
 
   g_mutex_lock (&self->mutex);
-  clear_source (&self->flush);
+  _sbx_clear_source (&self->flush);
   g_mutex_unlock (&self->mutex);
 
   _sbx_bwrap_quarantine_tell (self);
@@ -343,7 +334,7 @@ arm_cb (gpointer user_data)
   SbxBwrapQuarantine *self = user_data;
 
   g_mutex_lock (&self->mutex);
-  clear_source (&self->arming);
+  _sbx_clear_source (&self->arming);
   self->n_begun = G_MAXUINT;
   self->arm_wanted = self->roots->len > 0;
   g_mutex_unlock (&self->mutex);
@@ -432,7 +423,7 @@ _sbx_bwrap_quarantine_settle (SbxBwrapQuarantine  *self,
   /* Whoever ran a short command pays nothing more. */
   self->n_running -= MIN (self->n_running, 1);
   if (self->n_running == 0)
-    clear_source (&self->arming);
+    _sbx_clear_source (&self->arming);
 
   quiet = self->roots->len == 0 ||
           (self->armed && self->done == self->wanted && self->messages.length == 0 &&
@@ -457,8 +448,8 @@ _sbx_bwrap_quarantine_disarm (SbxBwrapQuarantine *self)
   gboolean has_watcher;
 
   g_mutex_lock (&self->mutex);
-  clear_source (&self->arming);
-  clear_source (&self->flush);
+  _sbx_clear_source (&self->arming);
+  _sbx_clear_source (&self->flush);
   self->disarmed = TRUE;
   has_watcher = self->watcher != NULL || self->queued;
   g_mutex_unlock (&self->mutex);

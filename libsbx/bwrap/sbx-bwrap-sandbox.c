@@ -15,6 +15,7 @@
 #include "bwrap/sbx-bwrap-worktree-private.h"
 #include "bwrap/sbx-seccomp-private.h"
 #include "core/sbx-error.h"
+#include "core/sbx-source-private.h"
 #include "files/sbx-fd-private.h"
 #include "init/sbx-init-protocol-private.h"
 #include "process/sbx-child-private.h"
@@ -228,16 +229,6 @@ list_late (SbxBwrapPlan *plan)
   return late;
 }
 
-static void
-clear_source (GSource **source)
-{
-  if (*source == NULL)
-    return;
-
-  g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
-}
-
 static gboolean
 give_up_cb (gpointer user_data)
 {
@@ -285,9 +276,9 @@ static void
 start_free (Start *start)
 {
   forget_end (start);
-  clear_source (&start->limit);
-  clear_source (&start->outer);
-  clear_source (&start->orphan);
+  _sbx_clear_source (&start->limit);
+  _sbx_clear_source (&start->outer);
+  _sbx_clear_source (&start->orphan);
   g_clear_object (&start->inner);
   g_clear_error (&start->spawn_error);
   g_clear_error (&start->setup_error);
@@ -376,9 +367,9 @@ continue_start (GTask *task)
     return;
 
   forget_end (start);
-  clear_source (&start->limit);
-  clear_source (&start->outer);
-  clear_source (&start->orphan);
+  _sbx_clear_source (&start->limit);
+  _sbx_clear_source (&start->outer);
+  _sbx_clear_source (&start->orphan);
 
   if (start->spawn_error != NULL || start->setup_error != NULL)
     {

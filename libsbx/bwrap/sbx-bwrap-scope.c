@@ -7,6 +7,7 @@
 #include "bwrap/sbx-bwrap-scope-private.h"
 
 #include "core/sbx-error.h"
+#include "core/sbx-source-private.h"
 #include "core/sbx-text-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -66,20 +67,10 @@ typedef struct
 } Talk;
 
 static void
-clear_source (GSource **source)
-{
-  if (*source == NULL)
-    return;
-
-  g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
-}
-
-static void
 talk_free (Talk *talk)
 {
-  clear_source (&talk->outer);
-  clear_source (&talk->deadline);
+  _sbx_clear_source (&talk->outer);
+  _sbx_clear_source (&talk->deadline);
 
   if (talk->jobs != 0)
     g_dbus_connection_signal_unsubscribe (talk->connection, talk->jobs);

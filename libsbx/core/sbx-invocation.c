@@ -7,6 +7,7 @@
 #include "core/sbx-invocation-private.h"
 
 #include "core/sbx-library-private.h"
+#include "core/sbx-source-private.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -56,16 +57,6 @@ typedef struct
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (SbxInvocation, sbx_invocation, G_TYPE_OBJECT)
 
-static void
-clear_source (GSource **source)
-{
-  if (*source == NULL)
-    return;
-
-  g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
-}
-
 /* Takes the task out of its one place: who has it is the only one who can return it. */
 static GTask *
 sbx_invocation_steal_task (SbxInvocation *self)
@@ -73,8 +64,8 @@ sbx_invocation_steal_task (SbxInvocation *self)
   SbxInvocationPrivate *priv = sbx_invocation_get_instance_private (self);
   SbxInvocationSettledFunc settled = g_steal_pointer (&priv->settled);
 
-  clear_source (&priv->cancel_source);
-  clear_source (&priv->grace_source);
+  _sbx_clear_source (&priv->cancel_source);
+  _sbx_clear_source (&priv->grace_source);
 
   if (settled != NULL)
     settled (self, priv->settled_data);

@@ -11,6 +11,7 @@
 #include "core/sbx-exec-result-private.h"
 #include "core/sbx-invocation-private.h"
 #include "core/sbx-session-private.h"
+#include "core/sbx-source-private.h"
 #include "core/sbx-sync-private.h"
 #include "core/sbx-terminal-private.h"
 
@@ -37,16 +38,6 @@ typedef struct
 } EarlyOutput;
 
 static void sbx_process_complete (SbxProcess *self);
-
-static void
-clear_source (GSource **source)
-{
-  if (*source == NULL)
-    return;
-
-  g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
-}
 
 static void
 early_output_free (gpointer data)
@@ -374,8 +365,8 @@ sbx_process_complete (SbxProcess *self)
   g_autoptr(GError) error = NULL;
   SbxOutput *outputs = self->outputs;
 
-  clear_source (&self->timeout);
-  clear_source (&self->drain);
+  _sbx_clear_source (&self->timeout);
+  _sbx_clear_source (&self->drain);
 
   self->result = sbx_process_judge (self, &error);
   for (guint i = 0; i < SBX_N_STREAMS; i++)
@@ -483,7 +474,7 @@ timeout_cb (gpointer user_data)
 {
   SbxProcess *self = user_data;
 
-  clear_source (&self->timeout);
+  _sbx_clear_source (&self->timeout);
   if (!_sbx_process_is_running (self))
     return G_SOURCE_REMOVE;
 

@@ -6,6 +6,8 @@
 
 #include "core/sbx-process-output-private.h"
 
+#include "core/sbx-source-private.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <gio/gunixinputstream.h>
@@ -29,16 +31,6 @@ close_fd (int *fd)
   if (*fd >= 0)
     close (*fd);
   *fd = -1;
-}
-
-static void
-clear_source (GSource **source)
-{
-  if (*source == NULL)
-    return;
-
-  g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
 }
 
 void
@@ -157,7 +149,7 @@ read_chunk (SbxOutput *self)
 static void
 end_reading (SbxOutput *self)
 {
-  clear_source (&self->reader);
+  _sbx_clear_source (&self->reader);
   close_fd (&self->read_fd);
 }
 
@@ -240,7 +232,7 @@ _sbx_output_steal_fd (SbxOutput  *self,
 static void
 end_pipe (SbxOutput *self)
 {
-  clear_source (&self->writer);
+  _sbx_clear_source (&self->writer);
   g_queue_clear_full (&self->queue, (GDestroyNotify) g_bytes_unref);
   self->queued = 0;
   self->written = 0;
@@ -356,7 +348,7 @@ writable_cb (int          fd,
   if (flush (self))
     return G_SOURCE_CONTINUE;
 
-  clear_source (&self->writer);
+  _sbx_clear_source (&self->writer);
   self->changed (self, self->user_data);
 
   return G_SOURCE_REMOVE;
@@ -421,7 +413,7 @@ _sbx_output_stop (SbxOutput *self)
 {
   self->finished = TRUE;
   end_pipe (self);
-  clear_source (&self->reader);
+  _sbx_clear_source (&self->reader);
   close_fd (&self->read_fd);
 }
 

@@ -9,6 +9,7 @@
 #include "core/sbx-command.h"
 #include "core/sbx-exec-result-private.h"
 #include "core/sbx-library-private.h"
+#include "core/sbx-source-private.h"
 #include "core/sbx-terminal-private.h"
 #include "sbx-enum-types.h"
 
@@ -61,21 +62,11 @@ static GParamSpec *properties[N_PROPS];
 static guint signals[N_SIGNALS];
 
 static void
-clear_source (GSource **source)
-{
-  if (*source == NULL)
-    return;
-
-  g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
-}
-
-static void
 sbx_process_dispose (GObject *object)
 {
   SbxProcess *self = SBX_PROCESS (object);
 
-  clear_source (&self->timeout);
+  _sbx_clear_source (&self->timeout);
 
   if (self->terminal != NULL)
     _sbx_terminal_detach (self->terminal);
