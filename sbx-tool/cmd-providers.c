@@ -137,18 +137,6 @@ print_entry (GString *text,
 }
 
 static void
-add_strings (JsonBuilder        *builder,
-             const char         *name,
-             const char * const *values)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_begin_array (builder);
-  for (gsize i = 0; values != NULL && values[i] != NULL; i++)
-    tool_json_add_bytes (builder, values[i]);
-  json_builder_end_array (builder);
-}
-
-static void
 build_entry (JsonBuilder *builder,
              Entry       *entry)
 {
@@ -157,7 +145,7 @@ build_entry (JsonBuilder *builder,
   json_builder_add_string_value (builder, sbx_provider_info_get_name (entry->info));
   json_builder_set_member_name (builder, "origin");
   tool_json_add_bytes (builder, sbx_provider_info_get_origin (entry->info));
-  add_strings (builder, "argv", sbx_provider_info_get_argv (entry->info));
+  tool_json_add_texts (builder, "argv", sbx_provider_info_get_argv (entry->info));
   json_builder_set_member_name (builder, "problem");
   if (entry->problem != NULL)
     tool_json_add_bytes (builder, entry->problem->message);
@@ -167,7 +155,7 @@ build_entry (JsonBuilder *builder,
     {
       json_builder_set_member_name (builder, "exec");
       json_builder_add_boolean_value (builder, entry->exec);
-      add_strings (builder, "features", (const char * const *) entry->features);
+      tool_json_add_texts (builder, "features", (const char * const *) entry->features);
     }
   json_builder_end_object (builder);
 }

@@ -205,18 +205,6 @@ tool_explain_answers (SbxPlan   *plan,
 }
 
 static void
-add_bytes (JsonBuilder *builder,
-           const char  *name,
-           const char  *bytes)
-{
-  json_builder_set_member_name (builder, name);
-  if (bytes != NULL)
-    tool_json_add_bytes (builder, bytes);
-  else
-    json_builder_add_null_value (builder);
-}
-
-static void
 add_boolean (JsonBuilder *builder,
              const char  *name,
              gboolean     value)
@@ -237,13 +225,13 @@ add_by (JsonBuilder  *builder,
     }
 
   json_builder_begin_object (builder);
-  add_bytes (builder, "kind", get_kind (entry));
+  tool_json_add_text (builder, "kind", get_kind (entry));
   if (sbx_plan_entry_get_domain (entry) != NULL)
-    add_bytes (builder, "domain", sbx_plan_entry_get_domain (entry));
+    tool_json_add_text (builder, "domain", sbx_plan_entry_get_domain (entry));
   else
-    add_bytes (builder, "path", sbx_plan_entry_get_path (entry));
-  add_bytes (builder, "reason", sbx_plan_entry_get_reason (entry));
-  add_bytes (builder, "source", sbx_plan_entry_get_source (entry));
+    tool_json_add_text (builder, "path", sbx_plan_entry_get_path (entry));
+  tool_json_add_text (builder, "reason", sbx_plan_entry_get_reason (entry));
+  tool_json_add_text (builder, "source", sbx_plan_entry_get_source (entry));
   json_builder_end_object (builder);
 }
 
@@ -259,7 +247,7 @@ add_answer (JsonBuilder        *builder,
       SbxPlanAccess access;
       SbxPlanEntry *entry = sbx_plan_check_path (plan, question->path, &access);
 
-      add_bytes (builder, "path", question->path);
+      tool_json_add_text (builder, "path", question->path);
       add_boolean (builder, "read", (access & SBX_PLAN_ACCESS_READ) != 0);
       add_boolean (builder, "write", (access & SBX_PLAN_ACCESS_WRITE) != 0);
       add_boolean (builder, "replace", (access & SBX_PLAN_ACCESS_REPLACE) != 0);
@@ -271,7 +259,7 @@ add_answer (JsonBuilder        *builder,
       gboolean allowed;
       SbxPlanEntry *entry = sbx_plan_check_domain (plan, question->text, &allowed);
 
-      add_bytes (builder, "domain", question->text);
+      tool_json_add_text (builder, "domain", question->text);
       add_boolean (builder, "reach", allowed);
       add_by (builder, entry);
     }

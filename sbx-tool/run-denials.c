@@ -55,18 +55,6 @@ tool_denials_tell (SbxExecResult *result)
     g_printerr (_("  and more, %" G_GUINT64_FORMAT " times\n"), more);
 }
 
-static void
-add_member (JsonBuilder *builder,
-            const char  *name,
-            const char  *value)
-{
-  json_builder_set_member_name (builder, name);
-  if (value == NULL)
-    json_builder_add_null_value (builder);
-  else
-    tool_json_add_bytes (builder, value);
-}
-
 void
 tool_denials_add (JsonBuilder   *builder,
                   SbxExecResult *result)
@@ -81,10 +69,10 @@ tool_denials_add (JsonBuilder   *builder,
       g_autoptr(SbxDenial) denial = g_list_model_get_item (denials, i);
 
       json_builder_begin_object (builder);
-      add_member (builder, "field", sbx_denial_get_field (denial));
-      add_member (builder, "path", sbx_denial_get_path (denial));
-      add_member (builder, "text", sbx_denial_get_text (denial));
-      add_member (builder, "suggestion", sbx_denial_get_suggestion (denial));
+      tool_json_add_text (builder, "field", sbx_denial_get_field (denial));
+      tool_json_add_text (builder, "path", sbx_denial_get_path (denial));
+      tool_json_add_text (builder, "text", sbx_denial_get_text (denial));
+      tool_json_add_text (builder, "suggestion", sbx_denial_get_suggestion (denial));
       json_builder_end_object (builder);
     }
   json_builder_end_array (builder);

@@ -135,36 +135,12 @@ get_outcome (SbxExecResult *result)
 }
 
 static void
-add_string (JsonBuilder *builder,
-            const char  *name,
-            const char  *value)
-{
-  json_builder_set_member_name (builder, name);
-  if (value == NULL)
-    json_builder_add_null_value (builder);
-  else
-    tool_json_add_bytes (builder, value);
-}
-
-static void
 add_int (JsonBuilder *builder,
          const char  *name,
          gint64       value)
 {
   json_builder_set_member_name (builder, name);
   json_builder_add_int_value (builder, value);
-}
-
-static void
-add_strings (JsonBuilder         *builder,
-             const char          *name,
-             const char * const  *values)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_begin_array (builder);
-  for (gsize i = 0; values != NULL && values[i] != NULL; i++)
-    tool_json_add_bytes (builder, values[i]);
-  json_builder_end_array (builder);
 }
 
 static void
@@ -177,7 +153,7 @@ add_time (JsonBuilder *builder,
   g_autofree char *text = g_strdup_printf ("%s.%03dZ", date,
                                            (int) (real_us % G_USEC_PER_SEC / 1000));
 
-  add_string (builder, name, text);
+  tool_json_add_text (builder, name, text);
 }
 
 /* Exactly one of both is a number when the command ran to an end of its own. */
@@ -191,12 +167,12 @@ add_ending (JsonBuilder   *builder,
   if (outcome == SBX_EXEC_OUTCOME_EXITED)
     add_int (builder, "exit_code", sbx_exec_result_get_exit_code (result));
   else
-    add_string (builder, "exit_code", NULL);
+    tool_json_add_text (builder, "exit_code", NULL);
 
   if (outcome == SBX_EXEC_OUTCOME_SIGNALLED)
     add_int (builder, "signal", sbx_exec_result_get_signal (result));
   else
-    add_string (builder, "signal", NULL);
+    tool_json_add_text (builder, "signal", NULL);
 }
 
 static char *
@@ -209,15 +185,15 @@ to_text (ToolRecord           *self,
 
   json_builder_begin_object (builder);
   add_int (builder, "version", 1);
-  add_string (builder, "outcome", get_outcome (end->result));
+  tool_json_add_text (builder, "outcome", get_outcome (end->result));
   add_ending (builder, end->result);
   add_int (builder, "status", end->status);
-  add_string (builder, "message", end->message);
-  add_string (builder, "session", end->session_id);
-  add_strings (builder, "argv", (const char * const *) options->argv);
-  add_string (builder, "cwd", options->reach.cwd);
-  add_strings (builder, "read", (const char * const *) options->reach.read);
-  add_strings (builder, "write", (const char * const *) options->reach.write);
+  tool_json_add_text (builder, "message", end->message);
+  tool_json_add_text (builder, "session", end->session_id);
+  tool_json_add_texts (builder, "argv", (const char * const *) options->argv);
+  tool_json_add_text (builder, "cwd", options->reach.cwd);
+  tool_json_add_texts (builder, "read", (const char * const *) options->reach.read);
+  tool_json_add_texts (builder, "write", (const char * const *) options->reach.write);
   json_builder_set_member_name (builder, "terminal");
   json_builder_add_boolean_value (builder, end->terminal);
   add_time (builder, "started", self->started_us);

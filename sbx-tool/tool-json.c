@@ -46,6 +46,30 @@ tool_json_add_bytes (JsonBuilder *builder,
   json_builder_end_object (builder);
 }
 
+void
+tool_json_add_text (JsonBuilder *builder,
+                    const char  *name,
+                    const char  *value)
+{
+  json_builder_set_member_name (builder, name);
+  if (value != NULL)
+    tool_json_add_bytes (builder, value);
+  else
+    json_builder_add_null_value (builder);
+}
+
+void
+tool_json_add_texts (JsonBuilder        *builder,
+                     const char         *name,
+                     const char * const *values)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_array (builder);
+  for (gsize i = 0; values != NULL && values[i] != NULL; i++)
+    tool_json_add_bytes (builder, values[i]);
+  json_builder_end_array (builder);
+}
+
 char *
 tool_json_make_safe (const char *text)
 {

@@ -9,6 +9,7 @@
 #include "core/sbx-error.h"
 #include "core/sbx-protection-private.h"
 #include "files/sbx-path-private.h"
+#include "spec/sbx-resolve-path-private.h"
 #include "spec/sbx-resolve-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -110,18 +111,6 @@ overlaps (const Asked      *asked,
   return is_inside (asked, guarded) || contains (asked, guarded);
 }
 
-static gboolean
-refuse (GError     **error,
-        const char  *label,
-        const char  *path,
-        const char  *what)
-{
-  g_autofree char *shown = _sbx_path_show (path);
-
-  g_set_error (error, SBX_ERROR, SBX_ERROR_REFUSED, _("%s: “%s” %s"), label, shown, what);
-  return FALSE;
-}
-
 /* What is wrong and what to do, for a rule about a place; "%s" is that place. */
 static const char *
 explain (SbxRule rule)
@@ -178,13 +167,13 @@ refuse_place (GError           **error,
   g_autoptr(GString) what = g_string_new (NULL);
 
   if (mark == NULL)
-    return refuse (error, label, path, text);
+    return _sbx_resolve_fail (error, SBX_ERROR_REFUSED, label, path, text);
 
   g_string_append_len (what, text, mark - text);
   g_string_append (what, place);
   g_string_append (what, mark + 2);
 
-  return refuse (error, label, path, what->str);
+  return _sbx_resolve_fail (error, SBX_ERROR_REFUSED, label, path, what->str);
 }
 
 static gboolean
@@ -198,21 +187,21 @@ check_system (SbxRootsUse   use,
   const gsize n_own = G_N_ELEMENTS (own) - (use == SBX_ROOTS_SOCKET ? 1 : 0);
 
   if (strcmp (path, "/") == 0)
-    return refuse (error, label, path,
-                   _("is the whole file system, which no sandbox may have; name the "
-                     "directories that are needed"));
+    return _sbx_resolve_fail (error, SBX_ERROR_REFUSED, label, path,
+                              _("is the whole file system, which no sandbox may have; name the "
+                                "directories that are needed"));
 
   for (gsize i = 0; i < n_own; i++)
     if (_sbx_path_is_below (path, own[i]))
-      return refuse (error, label, path,
-                     _("cannot be given: a sandbox has its own /proc, /sys, /dev, /run and "
-                       "/sandbox"));
+      return _sbx_resolve_fail (error, SBX_ERROR_REFUSED, label, path,
+                                _("cannot be given: a sandbox has its own /proc, /sys, /dev, /run "
+                                  "and /sandbox"));
 
   for (gsize i = 0; i < G_N_ELEMENTS (temporary); i++)
     if (strcmp (path, temporary[i]) == 0)
-      return refuse (error, label, path,
-                     _("cannot be given: a sandbox has its own; name the directory below it "
-                       "that is needed"));
+      return _sbx_resolve_fail (error, SBX_ERROR_REFUSED, label, path,
+                                _("cannot be given: a sandbox has its own; name the directory "
+                                  "below it that is needed"));
 
   return TRUE;
 }
