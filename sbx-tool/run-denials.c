@@ -52,7 +52,12 @@ tool_denials_tell (SbxExecResult *result)
     }
 
   if (more > 0)
-    g_printerr (_("  and more, %" G_GUINT64_FORMAT " times\n"), more);
+    {
+      g_autofree char *times = g_strdup_printf ("%" G_GUINT64_FORMAT, more);
+
+      /* A number, in digits. */
+      g_printerr (_("  and more, %s times\n"), times);
+    }
 }
 
 void
