@@ -19,8 +19,8 @@
 
 /*
  * What a configuration of git's names: other configurations, and what is run by no more than git
- * status, diff, checkout, merge or commit. Conditions of an include are not looked at: a sandbox
- * may be able to meet them.
+ * status, diff, checkout, merge, commit, fetch or push. Conditions of an include are not looked at:
+ * a sandbox may be able to meet them.
  */
 
 #define MAX_FILES 256
@@ -33,16 +33,25 @@ static const struct
   const char *section;
   const char *key;
 } commands[] = {
+  { "core", "askpass" },
+  { "core", "editor" },
   { "core", "fsmonitor" },
+  { "core", "pager" },
   { "core", "sshcommand" },
+  { "credential", "helper" },
   { "diff", "external" },
   { "diff", "command" },
   { "diff", "textconv" },
   { "filter", "clean" },
   { "filter", "smudge" },
   { "filter", "process" },
+  { "gpg", "defaultkeycommand" },
   { "gpg", "program" },
+  { "interactive", "difffilter" },
   { "merge", "driver" },
+  { "sequence", "editor" },
+  { "trailer", "cmd" },
+  { "trailer", "command" },
 };
 
 typedef struct
@@ -101,7 +110,8 @@ add_words (File       *self,
            const char *key,
            const char *value)
 {
-  g_auto(GStrv) words = g_strsplit_set (value, " \t\n;&|()<>'\"", MAX_WORDS);
+  const char *command = value + (*value == '!' ? 1 : 0);
+  g_auto(GStrv) words = g_strsplit_set (command, " \t\n;&|()<>'\"", MAX_WORDS);
   guint i;
 
   for (i = 0; words[i] != NULL; i++)

@@ -122,6 +122,27 @@ test_module (void)
   test_assert_not_protected (&place, reach, "p/a");
 }
 
+/* Programs of the working tree that a configuration names. */
+static void
+test_named (void)
+{
+  g_auto(TestPlace) place = { 0 };
+  g_autoptr(SbxReach) reach = NULL;
+
+  test_place_init (&place);
+  test_run_in_place (&place, "git init -q p; cd p; mkdir tools; touch tools/e tools/p tools/c "
+                             "tools/t tools/s tools/k; git config core.editor 'tools/e --wait'; "
+                             "git config core.pager 'tools/p | cat'; "
+                             "git config trailer.a.cmd tools/t; "
+                             "git config credential.https://example.org.helper '!tools/c'; "
+                             "git config sequence.editor tools/s; "
+                             "git config gpg.ssh.defaultKeyCommand tools/k");
+
+  reach = test_resolve (&place, "p", NULL, "p");
+  test_assert_protected (&place, reach, "p/tools/e p/tools/p p/tools/c p/tools/t p/tools/s "
+                                        "p/tools/k");
+}
+
 int
 main (int    argc,
       char **argv)
@@ -133,6 +154,7 @@ main (int    argc,
   g_test_add_func ("/spec/resolve-links/outside", test_outside);
   g_test_add_func ("/spec/resolve-links/inside", test_inside);
   g_test_add_func ("/spec/resolve-links/module", test_module);
+  g_test_add_func ("/spec/resolve-links/named", test_named);
 
   return g_test_run ();
 }
