@@ -425,7 +425,7 @@ test_many (void)
   for (guint i = 0; i < 100; i++)
     {
       g_autofree char *sub = g_strdup_printf ("sub/%u", i);
-      g_autofree char *path = make_dir (ground.project, sub);
+      g_autofree char *path G_GNUC_UNUSED = make_dir (ground.project, sub);
 
       for (guint j = 0; j < 10; j++)
         g_ptr_array_add (many, g_strdup_printf ("%s/.name%u", sub, j));

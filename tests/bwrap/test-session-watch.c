@@ -210,7 +210,6 @@ static gboolean
 quarantine_has (Place      *self,
                 const char *text)
 {
-  g_autofree char *output = NULL;
   g_autofree char *quarantine = g_build_filename (self->data, "quarantine", NULL);
   g_autoptr(GSubprocess) grep = g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_SILENCE |
                                                   G_SUBPROCESS_FLAGS_STDERR_SILENCE, NULL,
@@ -369,11 +368,12 @@ test_during_commits (void)
            "git fsck --strict >/dev/null 2>&1; git log --oneline | wc -l");
   g_autoptr(SbxExecResult) result = NULL;
   g_autofree char *output = NULL;
+  guint i = 0;
 
   sbx_session_exec_async (session, command, NULL, done_cb, &result);
-  for (guint i = 0; result == NULL; i++)
+  while (result == NULL)
     {
-      g_autofree char *script = g_strdup_printf ("git -C \"$1\" config user.other %u", i);
+      g_autofree char *script = g_strdup_printf ("git -C \"$1\" config user.other %u", i++);
 
       host (place, script);
       run_loop (5);
