@@ -139,6 +139,8 @@ test_race (void)
   defend (quarantine, child, RACE_MS);
   assert_finishes (quarantine);
 
+  /* It had changed that through its link. */
+  g_assert_cmpint (chmod (ground.outside, 0700), ==, 0);
   assert_clean (&ground);
   g_assert_true (is_there (ground.outside, "commands/x"));
   g_assert_true (is_there (ground.outside, "settings.json"));
