@@ -152,8 +152,6 @@ test_nested_clone (void)
   "-b b$i HEAD~1; done; "
 
 #define TICK_MS 5
-/* Far less than it takes to open; a busy machine is late by itself. */
-#define LATE_MS 500
 
 typedef struct
 {
@@ -173,7 +171,8 @@ tick_cb (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* What is opened in the main loop leaves it to others. */
+/* What is opened in the main loop leaves it to others. With sanitizers, or on a busy machine, all of
+ * it takes longer: there is no deadline but that of the test. */
 static SbxSession *
 open_with_clock (Place *place)
 {
@@ -181,7 +180,8 @@ open_with_clock (Place *place)
   g_autoptr(SbxOpenRequest) request = NULL;
   g_autoptr(GAsyncResult) result = NULL;
   g_autoptr(GError) error = NULL;
-  Clock clock = { .last = g_get_monotonic_time () };
+  const gint64 start = g_get_monotonic_time ();
+  Clock clock = { .last = start };
   const guint timer = g_timeout_add (TICK_MS, tick_cb, &clock);
   SbxSession *session;
 
@@ -190,10 +190,11 @@ open_with_clock (Place *place)
   request = sbx_open_request_new (reach);
   sbx_provider_open_async (SBX_PROVIDER (place->provider), request, NULL, test_store_result,
                            &result);
-  test_wait_for (result != NULL);
+  while (result == NULL)
+    g_main_context_iteration (NULL, TRUE);
   g_source_remove (timer);
   g_test_message ("the main loop was at worst %d ms late", (int) (clock.latest / 1000));
-  g_assert_cmpint (clock.latest, <, LATE_MS * 1000);
+  g_assert_cmpint (clock.latest, <, (g_get_monotonic_time () - start) / 2);
 
   session = sbx_provider_open_finish (SBX_PROVIDER (place->provider), result, &error);
   g_assert_no_error (error);
