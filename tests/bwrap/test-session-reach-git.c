@@ -171,8 +171,8 @@ tick_cb (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* What is opened in the main loop leaves it to others. With sanitizers, or on a busy machine, all of
- * it takes longer: there is no deadline but that of the test. */
+/* What is opened in the main loop leaves it to others. With sanitizers, or on a busy machine, all
+ * of it takes longer: there is no deadline but that of the test. */
 static SbxSession *
 open_with_clock (Place *place)
 {
