@@ -10,6 +10,8 @@
 #include "files/sbx-fd-private.h"
 #include "files/sbx-open-private.h"
 #include "files/sbx-path-private.h"
+#include "spec/sbx-resolve-private.h"
+#include "spec/sbx-resolve-scan-private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,8 +26,11 @@
  * socket that has a name, and who listens there acts with the rights of the host. So those that lie
  * in what the sandbox sees, and were not asked for, are covered.
  *
- * The kernel lists the names that sockets got when they were bound. Some programs link or rename
- * theirs afterwards: so of each directory with one in it every socket counts.
+ * They are looked for in two ways. What may be written is gone through, and so is what may be read
+ * as far as that is quick: whatever a socket was called when it was bound, its file is found. So
+ * are those that nobody listens at any more, and what an earlier sandbox left. And the kernel
+ * lists the names that sockets got when they were bound, for what is too large. Some programs link
+ * or rename theirs afterwards: so of each directory with one in it every socket counts.
  */
 
 #define UNIX_SOCKETS "/proc/net/unix"
@@ -33,10 +38,15 @@
 #define MAX_MASKS 1024
 #define N_FIELDS_BEFORE_PATH 7
 
+/* How far is quick: for one path, and for all that are only read. */
+#define QUICK_MAX_DIRS 20000
+#define QUICK_TIME (G_TIME_SPAN_MILLISECOND * 200)
+#define QUICK_TIME_FOR_ALL G_TIME_SPAN_SECOND
+
 typedef struct
 {
   SbxBwrapBuilder *builder;
-  GHashTable      *asked;        /* of paths */
+  GHashTable      *done;         /* of owned paths, that were asked for or are covered */
   GHashTable      *looked_at;    /* of owned paths of directories */
   guint            n_masks;
 } Search;
@@ -97,7 +107,7 @@ add_mask (Search             *self,
   SbxBwrapMount *mount;
   g_autofree char *shown = NULL;
 
-  if (g_hash_table_contains (self->asked, path))
+  if (!g_hash_table_add (self->done, g_strdup (path)))
     return TRUE;
 
   if (++self->n_masks > MAX_MASKS)
@@ -207,20 +217,13 @@ look_through (Search  *self,
   return ok;
 }
 
-gboolean
-_sbx_bwrap_sockets_mask (SbxBwrapBuilder  *self,
-                         GError          **error)
+static gboolean
+look_through_list (Search  *self,
+                   GError **error)
 {
-  g_autoptr(GHashTable) asked = g_hash_table_new (g_str_hash, g_str_equal);
-  g_autoptr(GHashTable) looked_at = NULL;
-  Search search = { self, asked, NULL, 0 };
+  FILE *list = fopen (UNIX_SOCKETS, "re");
   gboolean ok;
-  FILE *list;
 
-  if (!SBX_PROTECTS (T31))
-    return TRUE;
-
-  list = fopen (UNIX_SOCKETS, "re");
   if (list == NULL)
     {
       g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_ENFORCEABLE,
@@ -229,18 +232,134 @@ _sbx_bwrap_sockets_mask (SbxBwrapBuilder  *self,
       return FALSE;
     }
 
+  ok = look_through (self, list, error);
+  fclose (list);
+
+  return ok;
+}
+
+/* What may be written is small enough for the second way: nested repositories were looked for in
+ * the same directories. */
+static gboolean
+find_sockets (Search               *self,
+              const SbxReachEntry  *entry,
+              gint64                deadline,
+              GPtrArray            *sockets,
+              gboolean             *is_complete,
+              GError              **error)
+{
+  GCancellable *cancellable = self->builder->cancellable;
+  const gint64 quick = MIN (deadline, g_get_monotonic_time () + QUICK_TIME);
+  g_autofree char *shown = NULL;
+
+  if (!_sbx_scan_sockets (entry->path, QUICK_MAX_DIRS, quick, TRUE, sockets, is_complete,
+                          cancellable, error))
+    return FALSE;
+
+  if (*is_complete || entry->kind != SBX_REACH_WRITE)
+    return TRUE;
+
+  g_ptr_array_set_size (sockets, 0);
+  if (!_sbx_scan_sockets (entry->path, SBX_SCAN_MAX_DIRS, 0, FALSE, sockets, is_complete,
+                          cancellable, error))
+    return FALSE;
+
+  if (*is_complete)
+    return TRUE;
+
+  shown = _sbx_path_show (entry->path);
+  g_set_error (error, SBX_ERROR, SBX_ERROR_TOO_LARGE,
+               _("“%s” cannot be looked through for sockets of this machine: it has too many "
+                 "directories or sockets, or is being changed; ask to write narrower paths, or try "
+                 "again"), shown);
+  return FALSE;
+}
+
+static gboolean
+look_below (Search               *self,
+            const SbxReachEntry  *entry,
+            gint64                deadline,
+            gboolean             *is_complete,
+            GError              **error)
+{
+  g_autoptr(GPtrArray) sockets = g_ptr_array_new_with_free_func (g_free);
+
+  if (!find_sockets (self, entry, deadline, sockets, is_complete, error))
+    return FALSE;
+
+  for (guint i = 0; i < sockets->len; i++)
+    {
+      const char *path = g_ptr_array_index (sockets, i);
+      struct stat st;
+
+      if (lstat (path, &st) == 0 && S_ISSOCK (st.st_mode) && !add_mask (self, path, &st, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+static gboolean
+is_below_any (GPtrArray  *paths,
+              const char *path)
+{
+  for (guint i = 0; i < paths->len; i++)
+    if (_sbx_path_is_below (path, g_ptr_array_index (paths, i)))
+      return TRUE;
+
+  return FALSE;
+}
+
+/* First what may be written, then the rest: each part once. */
+static gboolean
+look_below_all (Search     *self,
+                gboolean    writable,
+                gint64      deadline,
+                GPtrArray  *complete,
+                GError    **error)
+{
+  for (guint i = 0; i < self->builder->entries->len; i++)
+    {
+      const SbxReachEntry *entry = g_ptr_array_index (self->builder->entries, i);
+      gboolean is_complete = FALSE;
+
+      if ((entry->kind > SBX_REACH_WRITE && entry->kind != SBX_REACH_GIT_DIR) ||
+          (entry->kind == SBX_REACH_WRITE) != writable || !S_ISDIR (entry->mode) ||
+          is_below_any (complete, entry->path))
+        continue;
+
+      if (!look_below (self, entry, writable ? G_MAXINT64 : deadline, &is_complete, error))
+        return FALSE;
+
+      if (is_complete)
+        g_ptr_array_add (complete, entry->path);
+    }
+
+  return TRUE;
+}
+
+gboolean
+_sbx_bwrap_sockets_mask (SbxBwrapBuilder  *self,
+                         GError          **error)
+{
+  g_autoptr(GHashTable) done = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GHashTable) looked_at = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GPtrArray) complete = g_ptr_array_new ();
+  Search search = { self, done, looked_at, 0 };
+
+  if (!SBX_PROTECTS (T31))
+    return TRUE;
+
   for (guint i = 0; i < self->entries->len; i++)
     {
       const SbxReachEntry *entry = g_ptr_array_index (self->entries, i);
 
       if (entry->kind == SBX_REACH_SOCKET)
-        g_hash_table_add (asked, entry->path);
+        g_hash_table_add (done, g_strdup (entry->path));
     }
 
-  looked_at = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  search.looked_at = looked_at;
-  ok = look_through (&search, list, error);
-  fclose (list);
-
-  return ok;
+  return look_below_all (&search, TRUE, 0, complete, error) &&
+         look_below_all (&search, FALSE, g_get_monotonic_time () + QUICK_TIME_FOR_ALL, complete,
+                         error) &&
+         look_through_list (&search, error);
 }

@@ -50,6 +50,10 @@ typedef struct
   GByteArray   *names;      /* each ends in a zero byte */
   GCancellable *cancellable;
   char         *buffer;
+  GPtrArray    *sockets;    /* (nullable) what is looked for instead of ".git" */
+  gboolean      whole;      /* also in ".git" and "node_modules" */
+  gint64        deadline;   /* or 0 */
+  gboolean      stopped;    /* without an error: it is not looked through */
 } Scan;
 
 static Level *
@@ -79,12 +83,35 @@ static gboolean
 set_too_large (Scan    *self,
                GError **error)
 {
-  g_autofree char *shown = _sbx_path_show (self->root);
+  g_autofree char *shown = NULL;
 
+  if (self->sockets != NULL)
+    {
+      self->stopped = TRUE;
+      return FALSE;
+    }
+
+  shown = _sbx_path_show (self->root);
   g_set_error (error, SBX_ERROR, SBX_ERROR_TOO_LARGE,
                _("“%s” has more than %u directories, in each of which a repository could be; ask "
                  "to write narrower paths"), shown, self->max_dirs);
   return FALSE;
+}
+
+static gboolean
+add_socket (Scan       *self,
+            const char *name)
+{
+  g_autofree char *directory = build_path (self);
+
+  if (self->sockets->len >= SBX_SCAN_MAX_SOCKETS)
+    {
+      self->stopped = TRUE;
+      return FALSE;
+    }
+
+  g_ptr_array_add (self->sockets, g_build_filename (directory, name, NULL));
+  return TRUE;
 }
 
 /* Sets *is_tree when there is an entry ".git". */
@@ -104,7 +131,8 @@ take_name (Scan        *self,
       if (strcmp (name, ".git") == 0)
         {
           *is_tree = TRUE;
-          return TRUE;
+          if (!self->whole)
+            return TRUE;
         }
     }
 
@@ -112,11 +140,14 @@ take_name (Scan        *self,
     {
       struct stat st;
 
-      if (fstatat (fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR (st.st_mode))
-        type = DT_DIR;
+      if (fstatat (fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        type = (guchar) IFTODT (st.st_mode);
     }
 
-  if (type != DT_DIR || strcmp (name, "node_modules") == 0)
+  if (type == DT_SOCK && self->sockets != NULL)
+    return add_socket (self, name);
+
+  if (type != DT_DIR || (!self->whole && strcmp (name, "node_modules") == 0))
     return TRUE;
 
   if (++self->n_dirs > self->max_dirs)
@@ -168,7 +199,7 @@ read_level (Scan    *self,
   level = get_level (self, self->levels->len - 1);
   level->end = self->names->len;
 
-  if (is_tree && self->levels->len > 1)
+  if (is_tree && self->found != NULL && self->levels->len > 1)
     g_ptr_array_add (self->found, build_path (self));
 
   return TRUE;
@@ -244,6 +275,12 @@ leave (Scan    *self,
       return TRUE;
     }
 
+  if (self->sockets != NULL)
+    {
+      self->stopped = TRUE;
+      return FALSE;
+    }
+
   /* Whether there is a repository in what was moved is not known. */
   shown = _sbx_path_show (self->root);
   g_set_error (error, SBX_ERROR, SBX_ERROR_SETUP_FAILED,
@@ -268,6 +305,13 @@ run (Scan    *self,
           g_cancellable_set_error_if_cancelled (self->cancellable, error))
         return FALSE;
 
+      if (self->deadline != 0 && n_entered % CHECK_EVERY == 0 &&
+          g_get_monotonic_time () > self->deadline)
+        {
+          self->stopped = TRUE;
+          return FALSE;
+        }
+
       if (!(level->next < level->end ? enter (self, error) : leave (self, error)))
         return FALSE;
     }
@@ -281,6 +325,29 @@ clear_level (gpointer data)
   _sbx_clear_fd (&((Level *) data)->fd);
 }
 
+static gboolean
+scan (Scan    *self,
+      GError **error)
+{
+  g_autoptr(GArray) levels = g_array_new (FALSE, FALSE, sizeof (Level));
+  g_autoptr(GByteArray) names = g_byte_array_new ();
+  g_autofree char *buffer = g_malloc (BUFFER_SIZE);
+  Level level = { 0 };
+
+  level.fd = open (self->root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (level.fd < 0)
+    return TRUE;
+
+  self->levels = levels;
+  self->names = names;
+  self->buffer = buffer;
+  g_array_set_clear_func (levels, clear_level);
+  g_array_append_val (levels, level);
+  self->n_open = 1;
+
+  return run (self, error);
+}
+
 gboolean
 _sbx_scan_trees (const char    *root,
                  guint          max_dirs,
@@ -288,27 +355,37 @@ _sbx_scan_trees (const char    *root,
                  GCancellable  *cancellable,
                  GError       **error)
 {
-  g_autoptr(GArray) levels = g_array_new (FALSE, FALSE, sizeof (Level));
-  g_autoptr(GByteArray) names = g_byte_array_new ();
-  g_autofree char *buffer = g_malloc (BUFFER_SIZE);
-  Scan scan = {
+  Scan self = {
     .root = root,
     .max_dirs = max_dirs,
     .found = found,
-    .levels = levels,
-    .names = names,
     .cancellable = cancellable,
-    .buffer = buffer,
   };
-  Level level = { 0 };
 
-  level.fd = open (root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (level.fd < 0)
-    return TRUE;
+  return scan (&self, error);
+}
 
-  g_array_set_clear_func (levels, clear_level);
-  g_array_append_val (levels, level);
-  scan.n_open = 1;
+gboolean
+_sbx_scan_sockets (const char    *root,
+                   guint          max_dirs,
+                   gint64         deadline,
+                   gboolean       whole,
+                   GPtrArray     *sockets,
+                   gboolean      *is_complete,
+                   GCancellable  *cancellable,
+                   GError       **error)
+{
+  Scan self = {
+    .root = root,
+    .max_dirs = max_dirs,
+    .cancellable = cancellable,
+    .sockets = sockets,
+    .whole = whole,
+    .deadline = deadline,
+  };
+  const gboolean ok = scan (&self, error);
 
-  return run (&scan, error);
+  *is_complete = ok;
+
+  return ok || self.stopped;
 }

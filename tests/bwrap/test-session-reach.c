@@ -140,6 +140,75 @@ test_sockets (void)
     close (fds[i]);
 }
 
+/* A socket of the host under a name that the kernel does not list. */
+static int
+listen_below (const char *directory,
+              const char *name)
+{
+  g_autofree char *before = g_get_current_dir ();
+  int fd;
+
+  g_assert_cmpint (g_chdir (directory), ==, 0);
+  fd = listen_at (name);
+  g_assert_cmpint (g_chdir (before), ==, 0);
+
+  return fd;
+}
+
+static void
+test_sockets_by_other_names (void)
+{
+  static const char * const hidden[] = {
+    "s/relative", "t/renamed", "t/linked", ".git/relative", "node_modules/a/relative",
+    "../read/relative", "../read/a/moved",
+  };
+  g_autoptr(Place) place = place_new ();
+  g_autofree char *source = g_build_filename (place->project, "s", NULL);
+  g_autofree char *git = g_build_filename (place->project, ".git", NULL);
+  g_autofree char *modules = g_build_filename (place->project, "node_modules/a", NULL);
+  g_autofree char *elsewhere = g_build_filename (place->root, "elsewhere", NULL);
+  g_autofree char *read = g_build_filename (place->root, "read", NULL);
+  g_autofree char *asked = g_build_filename (place->project, "s/asked", NULL);
+  g_autofree char *first = g_build_filename (elsewhere, "first", NULL);
+  g_autofree char *second = g_build_filename (elsewhere, "second", NULL);
+  g_autoptr(SbxReach) reach = sbx_reach_new (place->project);
+  g_autoptr(SbxSession) session = NULL;
+  int fds[7];
+
+  outside (place, "git init -q; mkdir -p s t node_modules/a ../elsewhere ../read/a");
+  fds[0] = listen_below (source, "./relative");
+  fds[1] = listen_below (source, "asked");
+  fds[2] = listen_at (first);
+  fds[3] = listen_at (second);
+  fds[4] = listen_below (git, "relative");
+  fds[5] = listen_below (modules, "relative");
+  fds[6] = listen_below (read, "relative");
+  outside (place, "ln ../elsewhere/first ../read/a/moved; mv ../elsewhere/first t/renamed; "
+                  "ln ../elsewhere/second t/linked");
+
+  sbx_reach_add_write (reach, place->project);
+  sbx_reach_add_read (reach, read);
+  sbx_reach_add_socket (reach, asked);
+  session = must_open (place, reach);
+
+  assert_connects (session, asked, TRUE);
+  for (gsize i = 0; i < G_N_ELEMENTS (hidden); i++)
+    assert_connects (session, hidden[i], FALSE);
+  inside_fails (session, "mv t/linked t/x");
+
+  /* They are there, for whoever is not in the sandbox. */
+  for (gsize i = 0; i < G_N_ELEMENTS (hidden); i++)
+    {
+      g_autofree char *script = g_strdup_printf (CONNECT "connect %s", hidden[i]);
+
+      outside (place, script);
+    }
+
+  close_session (session);
+  for (gsize i = 0; i < G_N_ELEMENTS (fds); i++)
+    close (fds[i]);
+}
+
 /* Servers put their sockets in directories of which a sandbox has its own. */
 static void
 test_sockets_in_own_places (void)
@@ -313,6 +382,7 @@ main (int    argc,
   g_test_add_func ("/session/reach/read-is-pinned", test_read_is_pinned);
   g_test_add_func ("/session/reach/hidden", test_hidden);
   g_test_add_func ("/session/reach/T31/sockets", test_sockets);
+  g_test_add_func ("/session/reach/T31/other-names", test_sockets_by_other_names);
   g_test_add_func ("/session/reach/sockets-in-own-places", test_sockets_in_own_places);
   g_test_add_func ("/session/reach/T28/protected", test_protected);
   g_test_add_func ("/session/reach/T9/replaced", test_T9_replaced);
