@@ -309,5 +309,8 @@ _sbx_quarantine_check (SbxBwrapQuarantine *self,
         }
     }
 
+  if (is_last)
+    _sbx_quarantine_break_all (self);
+
   _sbx_clear_fd (&self->place_fd);
 }

@@ -255,8 +255,10 @@ move_to_slot (SbxBwrapQuarantine *self,
   errsv = rename_anyway (dir_fd, node->name, target->fd, name, FALSE);
   if (errsv == 0)
     {
+      const gboolean is_linked = !_sbx_quarantine_break_links (target->fd, name);
+
       node->places[slot] = g_steal_pointer (&name);
-      _sbx_quarantine_say_moved (self, node, place);
+      _sbx_quarantine_say_moved (self, node, place, is_linked);
       return 0;
     }
 
@@ -291,7 +293,8 @@ move_to_last (SbxBwrapQuarantine *self,
     }
 
   if (errsv == 0)
-    _sbx_quarantine_say_moved (self, node, place);
+    _sbx_quarantine_say_moved (self, node, place,
+                               !_sbx_quarantine_break_links (target->fd, name));
 
   return errsv;
 }

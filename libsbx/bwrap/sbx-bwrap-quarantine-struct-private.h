@@ -152,12 +152,21 @@ gboolean           _sbx_quarantine_make_accessible (int                         
 GPtrArray         *_sbx_quarantine_items_new      (void);
 GPtrArray         *_sbx_quarantine_items_read     (int                             place_fd);
 
+/* sbx-bwrap-quarantine-links.c */
+/* Makes files of their own of the files called @name, and below it, that have other names too.
+ * %FALSE: some of them still have, or may have. */
+gboolean           _sbx_quarantine_break_links    (int                             dir_fd,
+                                                   const char                     *name);
+/* The same for all that was put aside into the data directory. */
+void               _sbx_quarantine_break_all      (SbxBwrapQuarantine             *self);
+
 /* sbx-bwrap-quarantine-tell.c */
 void               _sbx_quarantine_say            (SbxBwrapQuarantine             *self,
                                                    char                           *message);
 void               _sbx_quarantine_say_moved      (SbxBwrapQuarantine             *self,
                                                    SbxQuarantineNode              *node,
-                                                   const char                     *place);
+                                                   const char                     *place,
+                                                   gboolean                        is_linked);
 void               _sbx_quarantine_say_stuck      (SbxBwrapQuarantine             *self,
                                                    SbxQuarantineNode              *node,
                                                    int                             errsv);

@@ -106,17 +106,33 @@ _sbx_quarantine_describe_item (const SbxQuarantineItem *item)
                           origin, find_reason (item->origin), place, command);
 }
 
+static void
+say_linked (SbxBwrapQuarantine *self,
+            const char         *place)
+{
+  g_autofree char *quoted = _sbx_text_quote (place);
+
+  _sbx_quarantine_say (self, g_strdup_printf (_("%s, or a file in it, may be linked under another "
+                                                "name, by which a sandbox can still change it. "
+                                                "Look at a copy, and bring that back"), quoted));
+}
+
 void
 _sbx_quarantine_say_moved (SbxBwrapQuarantine *self,
                            SbxQuarantineNode  *node,
-                           const char         *place)
+                           const char         *place,
+                           gboolean            is_linked)
 {
   g_autofree char *path = _sbx_quarantine_node_dup_path (node);
   const SbxQuarantineItem item = { path, (char *) place, 0 };
 
   node->n_met++;
   if (node->n_met <= MAX_REPEATS)
-    _sbx_quarantine_say (self, _sbx_quarantine_describe_item (&item));
+    {
+      _sbx_quarantine_say (self, _sbx_quarantine_describe_item (&item));
+      if (is_linked)
+        say_linked (self, place);
+    }
   else if ((node->n_met & (node->n_met - 1)) == 0)
     {
       g_autofree char *quoted = _sbx_text_quote (path);

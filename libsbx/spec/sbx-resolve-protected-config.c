@@ -301,7 +301,9 @@ _sbx_protect_add_config (SbxProtect  *self,
   Search search = { self, roots, g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
                     NULL };
 
+  self->lenient++;
   search_file (&search, dir_fd, name, path, 0);
+  self->lenient--;
 
   return end_search (&search, error);
 }
@@ -328,6 +330,7 @@ _sbx_protect_add_global (SbxProtect  *self,
   while (g_hash_table_iter_next (&iter, &root, NULL))
     g_ptr_array_add (roots, root);
 
+  self->lenient++;
   for (i = 0; i < G_N_ELEMENTS (paths) && roots->len > 0; i++)
     if (!read_included (&search, paths[i], 0))
       {
@@ -336,6 +339,7 @@ _sbx_protect_add_global (SbxProtect  *self,
 
         g_clear_error (&search.error);
       }
+  self->lenient--;
 
   return end_search (&search, error);
 }

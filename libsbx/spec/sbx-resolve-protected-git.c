@@ -44,17 +44,22 @@ add_in (SbxProtect          *self,
         const char          *source,
         GError             **error)
 {
+  gboolean ok = TRUE;
   gsize i;
 
-  for (i = 0; i < n_list; i++)
+  /* Nothing is run by what the state says. */
+  self->lenient += list == state;
+
+  for (i = 0; i < n_list && ok; i++)
     {
       g_autofree char *path = g_build_filename (directory, list[i], NULL);
 
-      if (!_sbx_protect_add (self, path, source, error))
-        return FALSE;
+      ok = _sbx_protect_add (self, path, source, error);
     }
 
-  return TRUE;
+  self->lenient -= list == state;
+
+  return ok;
 }
 
 /* @path is of a file ".git" in a working tree. */

@@ -214,6 +214,15 @@ list_links (SbxProtect  *self,
       if (type == DT_UNKNOWN &&
           fstatat (dirfd (dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         type = IFTODT (st.st_mode);
+
+      if (type == DT_REG && self->lenient == 0 &&
+          fstatat (dirfd (dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink > 1)
+        {
+          child = g_build_filename (path, entry->d_name, NULL);
+          ok = _sbx_protect_check_links (self, child, &st, error);
+          continue;
+        }
+
       if (type != DT_LNK && (type != DT_DIR || depth == 0))
         continue;
 

@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include <sys/stat.h>
+
 #include "core/sbx-reach-private.h"
 
 G_BEGIN_DECLS
@@ -23,6 +25,7 @@ typedef struct
   GHashTable   *directories;  /* of owned paths, in which the names that programs run were added */
   GHashTable   *roots;        /* of owned paths of working trees */
   guint         n_listed;     /* files in protected directories */
+  guint         lenient;      /* not 0: what is added may have other names, by hard links */
 } SbxProtect;
 
 /* Adds @path, and what it leads to if a link is on the way. @source is of the entry. */
@@ -46,6 +49,11 @@ gboolean _sbx_protect_insert       (SbxProtect     *self,
                                     const char     *source,
                                     SbxReachEntry **added,
                                     GError        **error);
+/* Refuses a file that can be changed by another name. */
+gboolean _sbx_protect_check_links  (SbxProtect         *self,
+                                    const char         *path,
+                                    const struct stat  *st,
+                                    GError            **error);
 /* By what was asked for, or as a part of a git directory. */
 gboolean _sbx_protect_is_writable  (SbxProtect  *self,
                                     const char  *path);

@@ -8,6 +8,7 @@
 #include "spec/sbx-resolve-private.h"
 
 #include "core/sbx-error.h"
+#include "core/sbx-protection-private.h"
 #include "files/sbx-path-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -126,6 +127,29 @@ set_too_many (const char  *path,
   return FALSE;
 }
 
+/*
+ * What is mounted on a file is mounted on one of its names. Package managers link what they install
+ * to a store of theirs, and configurations name such files: they are let be.
+ */
+gboolean
+_sbx_protect_check_links (SbxProtect         *self,
+                          const char         *path,
+                          const struct stat  *st,
+                          GError            **error)
+{
+  g_autofree char *shown = NULL;
+
+  if (!S_ISREG (st->st_mode) || st->st_nlink < 2 || self->lenient > 0 || !SBX_PROTECTS (T28))
+    return TRUE;
+
+  shown = _sbx_path_show (path);
+  g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_ENFORCEABLE,
+               _("“%s”, which programs outside run or follow, is also linked under another name, "
+                 "by which it could be changed; look at what it says, and give it an inode of its "
+                 "own: cp -p FILE FILE.new && mv FILE.new FILE"), shown);
+  return FALSE;
+}
+
 gboolean
 _sbx_protect_insert (SbxProtect     *self,
                      const char     *path,
@@ -135,8 +159,12 @@ _sbx_protect_insert (SbxProtect     *self,
 {
   SbxReachEntry *entry;
   struct stat st;
+  const gboolean is_there = lstat (path, &st) == 0;
 
   *added = NULL;
+  if (is_there && !_sbx_protect_check_links (self, path, &st, error))
+    return FALSE;
+
   if (g_hash_table_contains (self->seen, path))
     return TRUE;
 
@@ -151,7 +179,7 @@ _sbx_protect_insert (SbxProtect     *self,
   g_hash_table_add (self->seen, entry->path);
 
   /* A link counts as what it is: it is that which could be replaced. */
-  if (lstat (path, &st) == 0)
+  if (is_there)
     {
       entry->device = st.st_dev;
       entry->inode = st.st_ino;

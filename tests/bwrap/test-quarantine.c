@@ -132,6 +132,114 @@ test_kinds (void)
   g_assert_true (is_there (place, "tasks.json"));
 }
 
+/* Writes into the file that is there. */
+static void
+write_in_place (const char *parent,
+                const char *name,
+                const char *text)
+{
+  g_autofree char *path = g_build_filename (parent, name, NULL);
+  const int fd = open (path, O_WRONLY | O_CLOEXEC);
+
+  g_assert_cmpint (fd, >=, 0);
+  g_assert_cmpint (pwrite (fd, text, strlen (text), 0), ==, (gssize) strlen (text));
+  close (fd);
+}
+
+/* Another name of a file, to write in it. */
+static void
+put_hard_link (Ground     *ground,
+               const char *from,
+               const char *to)
+{
+  g_autofree char *from_path = g_build_filename (ground->project, from, NULL);
+  g_autofree char *to_path = g_build_filename (ground->project, to, NULL);
+  g_autofree char *directory = g_path_get_dirname (to_path);
+
+  g_assert_cmpint (g_mkdir_with_parents (directory, 0700), ==, 0);
+  g_assert_cmpint (link (from_path, to_path), ==, 0);
+}
+
+/* What was put aside cannot be changed by the names that it has elsewhere. */
+static void
+test_hard_links (void)
+{
+  g_auto(Ground) ground = GROUND_NONE;
+  g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
+  g_auto(GStrv) messages = NULL;
+  g_autofree char *file = NULL;
+  g_autofree char *directory = NULL;
+  g_autofree char *large = NULL;
+  g_autofree char *deep = NULL;
+  g_autofree char *text = NULL;
+  g_autofree char *deep_text = NULL;
+  struct stat info;
+  guint n_warned = 0;
+
+  ground_init (&ground, NULL);
+  quarantine = look_after (&ground, editor_names, NULL);
+  put_file (ground.project, "x", "good");
+  put_hard_link (&ground, "x", ".mcp.json");
+  put_file (ground.project, "y", "good");
+  put_hard_link (&ground, "y", ".vscode/a/tasks.json");
+  put_file (ground.project, "large", "good");
+  large = g_build_filename (ground.project, "large", NULL);
+  g_assert_cmpint (truncate (large, 17 * 1024 * 1024), ==, 0);
+  put_hard_link (&ground, "large", ".claude/settings.json");
+  assert_finishes (quarantine);
+
+  /* In place, as whoever has the other name would. */
+  write_in_place (ground.project, "x", "evil");
+  write_in_place (ground.project, "y", "evil");
+
+  file = find_aside (&ground, "-mcp.json");
+  text = read_text (file);
+  g_assert_cmpstr (text, ==, "good");
+  g_assert_cmpint (lstat (file, &info), ==, 0);
+  g_assert_cmpuint (info.st_nlink, ==, 1);
+
+  directory = find_aside (&ground, "-vscode");
+  deep = g_build_filename (directory, "a/tasks.json", NULL);
+  deep_text = read_text (deep);
+  g_assert_cmpstr (deep_text, ==, "good");
+
+  /* One that is too large to be copied is told about. */
+  messages = _sbx_bwrap_quarantine_steal (quarantine);
+  g_assert_cmpuint (g_strv_length (messages), ==, 4);
+  for (gsize i = 0; messages[i] != NULL; i++)
+    if (strstr (messages[i], "linked under another") != NULL)
+      {
+        g_assert_nonnull (strstr (messages[i], "-settings.json"));
+        n_warned++;
+      }
+  g_assert_cmpuint (n_warned, ==, 1);
+}
+
+/* Whoever had it open gives it another name when it was put aside already. */
+static void
+test_hard_link_later (void)
+{
+  g_auto(Ground) ground = GROUND_NONE;
+  g_autoptr(SbxBwrapQuarantine) quarantine = NULL;
+  g_autofree char *place = NULL;
+  g_autofree char *other = NULL;
+  g_autofree char *text = NULL;
+
+  ground_init (&ground, NULL);
+  quarantine = look_after (&ground, editor_names, NULL);
+  put_file (ground.project, ".mcp.json", "good");
+  assert_finishes (quarantine);
+  place = find_aside (&ground, "-mcp.json");
+  other = g_build_filename (ground.project, "x", NULL);
+  g_assert_cmpint (link (place, other), ==, 0);
+
+  put_file (ground.project, ".vscode/tasks.json", "x");
+  assert_finishes (quarantine);
+  write_in_place (ground.project, "x", "evil");
+  text = read_text (place);
+  g_assert_cmpstr (text, ==, "good");
+}
+
 static void
 test_chain (void)
 {
@@ -529,6 +637,8 @@ main (int    argc,
   g_test_add_func ("/quarantine/no-names", test_no_names);
   g_test_add_func ("/quarantine/file", test_file);
   g_test_add_func ("/quarantine/kinds", test_kinds);
+  g_test_add_func ("/quarantine/T24/hard-links", test_hard_links);
+  g_test_add_func ("/quarantine/T24/hard-link-later", test_hard_link_later);
   g_test_add_func ("/quarantine/chain", test_chain);
   g_test_add_func ("/quarantine/link-on-the-way", test_link_on_the_way);
   g_test_add_func ("/quarantine/file-on-the-way", test_file_on_the_way);

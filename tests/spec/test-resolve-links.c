@@ -143,6 +143,62 @@ test_named (void)
                                         "p/tools/k");
 }
 
+/* What is mounted on one name of a file leaves its other ones as they are. */
+static void
+test_hard_links (void)
+{
+  static const char * const names[] = {
+    ".mcp.json", ".bashrc", ".vscode/tasks.json", ".claude/commands/ns/c.md", ".git/config",
+    ".git/config.worktree", ".git/hooks/pre-commit", ".git/info/attributes",
+  };
+  g_auto(TestPlace) place = { 0 };
+
+  test_place_init (&place);
+  test_run_in_place (&place, "git init -q p; mkdir -p p/.vscode p/.claude/commands/ns");
+
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *make = g_strdup_printf ("cd p; test -e %s || echo > %s; ln %s x", names[i],
+                                               names[i], names[i]);
+      g_autofree char *mend = g_strdup_printf ("cd p; cp -p %s %s.new && mv %s.new %s", names[i],
+                                               names[i], names[i], names[i]);
+      g_autoptr(SbxReach) mended G_GNUC_UNUSED = NULL;
+
+      test_run_in_place (&place, make);
+      test_resolve_fails (&place, "p", NULL, "p", SBX_ERROR_NOT_ENFORCEABLE, names[i]);
+      test_resolve_fails (&place, "p", NULL, "p", SBX_ERROR_NOT_ENFORCEABLE, "cp -p FILE");
+
+      /* As the message says. */
+      test_run_in_place (&place, mend);
+      mended = test_resolve (&place, "p", NULL, "p");
+      test_run_in_place (&place, "rm p/x");
+    }
+}
+
+/* Nobody runs these, or they are found in what somebody installed. */
+static void
+test_hard_links_elsewhere (void)
+{
+  g_auto(TestPlace) place = { 0 };
+  g_autoptr(SbxReach) reach = NULL;
+  g_autoptr(SbxReach) read_only G_GNUC_UNUSED = NULL;
+
+  test_place_init (&place);
+  test_run_in_place (&place, "git init -q p; cd p; mkdir -p node_modules/h; echo x > store; "
+                             "ln store node_modules/h/pre-commit; ln store tool; "
+                             "echo x > .git/index; ln .git/index i; "
+                             "git config core.hooksPath node_modules/h; "
+                             "git config diff.external ./tool; "
+                             "mkdir -p .git/objects/aa; echo > .git/objects/aa/b; "
+                             "ln .git/objects/aa/b .git/objects/aa/c");
+  reach = test_resolve (&place, "p", NULL, "p");
+  test_assert_protected (&place, reach, "p/node_modules/h p/tool");
+
+  /* What cannot be written anyway. */
+  test_run_in_place (&place, "cd p; ln store .mcp.json");
+  read_only = test_resolve (&place, "p", "p", NULL);
+}
+
 int
 main (int    argc,
       char **argv)
@@ -155,6 +211,8 @@ main (int    argc,
   g_test_add_func ("/spec/resolve-links/inside", test_inside);
   g_test_add_func ("/spec/resolve-links/module", test_module);
   g_test_add_func ("/spec/resolve-links/named", test_named);
+  g_test_add_func ("/spec/resolve-links/hard", test_hard_links);
+  g_test_add_func ("/spec/resolve-links/hard-elsewhere", test_hard_links_elsewhere);
 
   return g_test_run ();
 }
