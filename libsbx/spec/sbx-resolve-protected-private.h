@@ -26,6 +26,7 @@ typedef struct
   GHashTable   *roots;        /* of owned paths of working trees */
   guint         n_listed;     /* files in protected directories */
   guint         lenient;      /* not 0: what is added may have other names, by hard links */
+  GHashTable   *let_be;       /* of the paths of directories that were added so */
 } SbxProtect;
 
 /* Adds @path, and what it leads to if a link is on the way. @source is of the entry. */

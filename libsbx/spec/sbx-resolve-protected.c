@@ -209,8 +209,13 @@ _sbx_protect_add (SbxProtect  *self,
   if (!_sbx_protect_insert (self, path, source, &entry, error))
     return FALSE;
 
+  /* Of one that a configuration named before, the files are looked at now. */
   if (entry == NULL)
-    return TRUE;
+    return self->lenient > 0 || !g_hash_table_remove (self->let_be, path) ||
+           _sbx_protect_add_links (self, path, error);
+
+  if (S_ISDIR (entry->mode) && self->lenient > 0)
+    g_hash_table_add (self->let_be, entry->path);
 
   if (S_ISLNK (entry->mode))
     return _sbx_protect_follow (self, path, source, error);
@@ -296,6 +301,7 @@ protect_clear (SbxProtect *self)
   g_ptr_array_unref (self->asked);
   g_ptr_array_unref (self->added);
   g_hash_table_unref (self->seen);
+  g_hash_table_unref (self->let_be);
   g_hash_table_unref (self->real_dirs);
   g_hash_table_unref (self->writable);
   g_hash_table_unref (self->directories);
@@ -323,6 +329,7 @@ _sbx_resolve_protected (GPtrArray     *entries,
     .cancellable = cancellable,
     .added = g_ptr_array_new_with_free_func (g_object_unref),
     .seen = g_hash_table_new (g_str_hash, g_str_equal),
+    .let_be = g_hash_table_new (g_str_hash, g_str_equal),
     .real_dirs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free),
     .writable = g_hash_table_new (g_str_hash, g_str_equal),
     .directories = new_set (),

@@ -167,6 +167,18 @@ typedef struct
   char           name[];
 } Entry;
 
+static gboolean
+may_go_on (Scan    *self,
+           GError **error)
+{
+  if (g_cancellable_set_error_if_cancelled (self->cancellable, error))
+    return FALSE;
+
+  self->stopped = self->deadline != 0 && g_get_monotonic_time () > self->deadline;
+
+  return !self->stopped;
+}
+
 /* Reads the names of the directories in the last level. */
 static gboolean
 read_level (Scan    *self,
@@ -192,7 +204,7 @@ read_level (Scan    *self,
           at += entry->length;
         }
 
-      if (g_cancellable_set_error_if_cancelled (self->cancellable, error))
+      if (!may_go_on (self, error))
         return FALSE;
     }
 
@@ -301,16 +313,8 @@ run (Scan    *self,
     {
       const Level *level = get_level (self, self->levels->len - 1);
 
-      if (n_entered++ % CHECK_EVERY == 0 &&
-          g_cancellable_set_error_if_cancelled (self->cancellable, error))
+      if (n_entered++ % CHECK_EVERY == 0 && !may_go_on (self, error))
         return FALSE;
-
-      if (self->deadline != 0 && n_entered % CHECK_EVERY == 0 &&
-          g_get_monotonic_time () > self->deadline)
-        {
-          self->stopped = TRUE;
-          return FALSE;
-        }
 
       if (!(level->next < level->end ? enter (self, error) : leave (self, error)))
         return FALSE;

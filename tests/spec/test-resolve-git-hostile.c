@@ -239,6 +239,63 @@ test_scan (void)
     }
 }
 
+static void
+put_socket (TestPlace  *place,
+            const char *relative)
+{
+  g_autofree char *path = g_build_filename (place->root, relative, NULL);
+
+  g_assert_cmpint (mknod (path, S_IFSOCK | 0600, 0), ==, 0);
+}
+
+static gboolean
+find_sockets (TestPlace *place,
+              guint      max_dirs,
+              gint64     deadline,
+              gboolean   whole,
+              GPtrArray *sockets)
+{
+  g_autofree char *path = g_build_filename (place->root, "tree", NULL);
+  g_autoptr(GError) error = NULL;
+  gboolean is_complete = FALSE;
+
+  g_ptr_array_set_size (sockets, 0);
+  g_assert_true (_sbx_scan_sockets (path, max_dirs, deadline, whole, sockets, &is_complete, NULL,
+                                    &error));
+  g_assert_no_error (error);
+
+  return is_complete;
+}
+
+static void
+test_scan_sockets (void)
+{
+  g_auto(TestPlace) place = { 0 };
+  g_autoptr(GPtrArray) sockets = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *top = NULL;
+
+  test_place_init (&place);
+  test_run_in_place (&place, "mkdir -p tree/a/b tree/.git/c tree/node_modules/d elsewhere; "
+                             "ln -s ../elsewhere tree/link; mkfifo tree/fifo");
+  put_socket (&place, "tree/s");
+  put_socket (&place, "tree/a/b/s");
+  put_socket (&place, "tree/.git/c/s");
+  put_socket (&place, "tree/node_modules/d/s");
+  put_socket (&place, "elsewhere/s");
+
+  g_assert_true (find_sockets (&place, 100, 0, TRUE, sockets));
+  g_assert_cmpuint (sockets->len, ==, 4);
+  g_assert_true (find_sockets (&place, 100, 0, FALSE, sockets));
+  g_assert_cmpuint (sockets->len, ==, 2);
+
+  /* As far as it may go: no further, and no error. */
+  g_assert_false (find_sockets (&place, 3, 0, TRUE, sockets));
+  g_assert_false (find_sockets (&place, 100, 1, TRUE, sockets));
+  top = g_build_filename (place.root, "tree/s", NULL);
+  g_assert_cmpuint (sockets->len, >=, 1);
+  g_assert_cmpstr (g_ptr_array_index (sockets, 0), ==, top);
+}
+
 /* Without as many descriptors as the tree is deep, and of a path longer than any path may be. */
 static void
 test_scan_deep (void)
@@ -444,6 +501,7 @@ main (int    argc,
   g_test_add_func ("/spec/resolve-git-hostile/global", test_global);
   g_test_add_func ("/spec/resolve-git-hostile/device", test_device);
   g_test_add_func ("/spec/resolve-git-hostile/scan", test_scan);
+  g_test_add_func ("/spec/resolve-git-hostile/scan/sockets", test_scan_sockets);
   g_test_add_func ("/spec/resolve-git-hostile/scan-deep", test_scan_deep);
   g_test_add_func ("/spec/resolve-git-hostile/scan-unreadable", test_scan_unreadable);
   g_test_add_func ("/spec/resolve-git-hostile/scan-limit", test_scan_limit);

@@ -175,6 +175,18 @@ test_hard_links (void)
     }
 }
 
+/* Another repository's configuration names its hooks, and is read before. */
+static void
+test_hard_links_named (void)
+{
+  g_auto(TestPlace) place = { 0 };
+
+  test_place_init (&place);
+  test_run_in_place (&place, "git init -q p; cd p; git init -q b; git config core.hooksPath "
+                             "b/.git/hooks; echo > x; ln x b/.git/hooks/pre-commit");
+  test_resolve_fails (&place, "p", NULL, "p", SBX_ERROR_NOT_ENFORCEABLE, "b/.git/hooks/pre-commit");
+}
+
 /* Nobody runs these, or they are found in what somebody installed. */
 static void
 test_hard_links_elsewhere (void)
@@ -212,6 +224,7 @@ main (int    argc,
   g_test_add_func ("/spec/resolve-links/module", test_module);
   g_test_add_func ("/spec/resolve-links/named", test_named);
   g_test_add_func ("/spec/resolve-links/hard", test_hard_links);
+  g_test_add_func ("/spec/resolve-links/hard-named", test_hard_links_named);
   g_test_add_func ("/spec/resolve-links/hard-elsewhere", test_hard_links_elsewhere);
 
   return g_test_run ();
