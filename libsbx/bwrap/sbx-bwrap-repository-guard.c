@@ -504,17 +504,27 @@ _sbx_bwrap_placeholder_dup_lock (const char *path)
   return parent;
 }
 
-/* FALSE when another session needs what is in the directory. */
+/* FALSE when another session needs what is in the directory. A process that was forked to become
+ * another program has a copy of our own lock for as long as that takes, so one look is not enough. */
 static gboolean
 lock_alone (int         root_fd,
             const char *path,
             int        *lock_fd)
 {
   g_autofree char *lock_path = _sbx_bwrap_placeholder_dup_lock (path);
+  guint i;
 
   *lock_fd = _sbx_open_beneath (root_fd, lock_path + 1, O_RDONLY | O_DIRECTORY, 0, NULL);
 
-  return *lock_fd < 0 || flock (*lock_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+  for (i = 0; i < HOLD_TRIES; i++)
+    {
+      if (*lock_fd < 0 || flock (*lock_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return TRUE;
+
+      g_usleep (HOLD_PAUSE_US);
+    }
+
+  return FALSE;
 }
 
 gboolean
