@@ -58,6 +58,9 @@ struct _SbxBwrapWatchEvents
   gint64              since;          /* in the file system's time, which goes in steps */
   gboolean            begun;
   gboolean            was_used;       /* when it began: somebody inside may have done something */
+  gboolean            is_quiet;       /* when this many commands had been started, nobody was left
+                                       * inside, and all that had happened was known */
+  guint64             quiet_at;
 
   guint32             cookie;         /* of the last one that was moved away … */
   gboolean            was_mended;     /* … which more than one wrote to */
@@ -128,6 +131,13 @@ handle_temporary (SbxBwrapWatchEvents *self,
     }
 }
 
+/* Whether whatever happens now is done by the host, since nothing runs inside. */
+static gboolean
+is_quiet (SbxBwrapWatchEvents *self)
+{
+  return self->is_quiet && _sbx_init_channel_get_n_started (self->channel) == self->quiet_at;
+}
+
 /* TRUE when it may not be what it was. The kernel tells of a move after it is done, so what was
  * written to the new file may be told of before: nothing is forgotten until all is right again. */
 static gboolean
@@ -136,16 +146,23 @@ handle_entry (SbxBwrapWatchEvents *self,
               guint32              mask,
               guint32              cookie)
 {
+  const gboolean by_host = is_quiet (self);
+
   if ((mask & (IN_MODIFY | IN_CLOSE_WRITE)) != 0)
     {
-      entry->touched = TRUE;
+      entry->touched = entry->touched || !by_host;
       entry->stale = TRUE;
       entry->n_writes++;
       return FALSE;
     }
 
+  /* The first one can only be the host's, since it was bound until then. Whoever inside has waited
+   * for that can do the next one. */
   entry->replaced = TRUE;
-  if ((mask & IN_CREATE) != 0 ||
+  if (by_host)
+    return TRUE;
+
+  if ((mask & IN_CREATE) != 0 || ++entry->n_moves > 1 ||
       ((mask & IN_MOVED_TO) != 0 && cookie == self->cookie && self->was_mended))
     entry->touched = TRUE;
 
@@ -221,6 +238,23 @@ _sbx_bwrap_watch_events_drain (SbxBwrapWatchEvents *self)
     ;
 
   return changed;
+}
+
+void
+_sbx_bwrap_watch_events_note_idle (SbxBwrapWatchEvents *self)
+{
+  gboolean changed = FALSE;
+
+  if (!self->begun || self->fd < 0)
+    return;
+
+  changed = _sbx_bwrap_watch_events_drain (self);
+  self->is_quiet = TRUE;
+  self->quiet_at = _sbx_init_channel_get_n_started (self->channel);
+
+  /* Last, since it may free us. */
+  if (changed)
+    self->noted (TRUE, self->user_data);
 }
 
 static void arm (SbxBwrapWatchEvents *self);
@@ -333,6 +367,7 @@ begin_cb (gpointer user_data)
   disarm (self);
   self->begun = TRUE;
   self->was_used = _sbx_init_channel_was_used (self->channel);
+  self->is_quiet = !self->was_used;
   set_unknown (self, TRUE);
   self->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
   if (self->fd < 0)

@@ -39,6 +39,7 @@ typedef struct
   gboolean   touched;        /* something was written to, or made there */
   gboolean   stale;          /* … and the copy was not made anew since */
   guint      n_writes;
+  guint      n_moves;        /* to the name, or away from it */
   gboolean   unknown;        /* nobody tells */
   guint      n_fresh;        /* so often a fresh directory was put there */
 } SbxBwrapWatchEntry;
@@ -69,6 +70,8 @@ SbxBwrapWatchEvents *_sbx_bwrap_watch_events_new   (GPtrArray            *entrie
                                                     gpointer              user_data);
 /* Notes all that happened until now in the entries. TRUE as @changed is. */
 gboolean             _sbx_bwrap_watch_events_drain (SbxBwrapWatchEvents  *self);
+/* Nothing runs inside any more: what comes next is done by the host. */
+void                 _sbx_bwrap_watch_events_note_idle (SbxBwrapWatchEvents *self);
 void                 _sbx_bwrap_watch_events_free  (SbxBwrapWatchEvents  *self);
 
 /*

@@ -37,6 +37,7 @@ struct _SbxBwrapWatch
   SbxBwrapWatchSession *session;
   SbxInitChannel      *channel;
   gulong               changed_handler;
+  gulong          idle_handler;
   SbxBwrapWatchEvents *events;
   GHashTable          *places;          /* of what the plan mounts */
   GHashTable          *mounts;          /* that there were when everything was right */
@@ -333,6 +334,7 @@ mounted_cb (GObject      *object,
       SbxBwrapWatchEntry *entry = g_ptr_array_index (self->entries, i);
 
       entry->replaced = entry->touched = entry->stale = FALSE;
+      entry->n_moves = 0;
     }
 
   expectations = list_expectations (self);
@@ -682,6 +684,16 @@ began_cb (GObject      *object,
 }
 
 static void
+idle_cb (SbxInitChannel *channel,
+         gpointer        user_data)
+{
+  SbxBwrapWatch *self = user_data;
+
+  if (self->events != NULL)
+    _sbx_bwrap_watch_events_note_idle (self->events);
+}
+
+static void
 _sbx_bwrap_watch_dispose (GObject *object)
 {
   SbxBwrapWatch *self = SBX_BWRAP_WATCH (object);
@@ -747,6 +759,8 @@ _sbx_bwrap_watch_start (SbxBwrapWatch  *self,
   g_set_object (&self->channel, channel);
   self->changed_handler =
     g_signal_connect_object (channel, "changed", G_CALLBACK (changed_cb), self, 0);
+  self->idle_handler =
+    g_signal_connect_object (channel, "idle", G_CALLBACK (idle_cb), self, 0);
   self->events = _sbx_bwrap_watch_events_new (self->entries, channel, context, noted_cb, self);
   self->busy = TRUE;
   run_in_thread (self, work_new (self), compare_in_thread, began_cb);
@@ -756,7 +770,11 @@ void
 _sbx_bwrap_watch_stop (SbxBwrapWatch *self)
 {
   if (self->channel != NULL)
-    g_clear_signal_handler (&self->changed_handler, self->channel);
+    {
+      g_clear_signal_handler (&self->changed_handler, self->channel);
+      g_clear_signal_handler (&self->idle_handler, self->channel);
+    }
+
   self->busy = FALSE;
   g_atomic_int_set (&self->session->is_over, TRUE);
   g_clear_pointer (&self->events, _sbx_bwrap_watch_events_free);

@@ -189,9 +189,14 @@ void            _sbx_init_channel_resume       (SbxInitChannel            *self)
 gboolean        _sbx_init_channel_is_stopped   (SbxInitChannel            *self);
 /* Whether anything was asked for that could have been done inside. */
 gboolean        _sbx_init_channel_was_used     (SbxInitChannel            *self);
+/* How much of that there was. */
+guint64         _sbx_init_channel_get_n_started (SbxInitChannel           *self);
 
 /* Emits "changed" when a mount came or went, and everything inside was stopped for it. Who does not
  * make it go on within SBX_INIT_REPAIR_MS loses the sandbox. */
+
+/* Emits "idle" when the last of what ran inside has ended, with all that it started, and before
+ * something is started when nothing runs. */
 
 /* Emits "lost" (GError) once, when the sandbox ended or misbehaved without being asked to end. */
 

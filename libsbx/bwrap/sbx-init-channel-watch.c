@@ -68,6 +68,12 @@ _sbx_init_channel_was_used (SbxInitChannel *self)
   return self->last_id > 0;
 }
 
+guint64
+_sbx_init_channel_get_n_started (SbxInitChannel *self)
+{
+  return self->last_id;
+}
+
 void
 _sbx_init_channel_look (SbxInitChannel *self)
 {

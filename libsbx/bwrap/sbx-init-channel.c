@@ -31,6 +31,7 @@ G_DEFINE_FINAL_TYPE (SbxInitChannel, _sbx_init_channel, G_TYPE_OBJECT)
 enum
 {
   CHANGED,
+  IDLE,
   LOST,
   N_SIGNALS
 };
@@ -86,6 +87,9 @@ _sbx_init_channel_finish_exec (SbxInitChannel   *self,
   exec = stolen;
   if (exec->error != NULL)
     error = exec->error;
+
+  if (self->state == SBX_INIT_CHANNEL_READY && g_hash_table_size (self->execs) == 0)
+    g_signal_emit (self, signals[IDLE], 0);
 
   exec->handler.ended (error == NULL ? end : NULL, error, exec->user_data);
 }
@@ -333,6 +337,8 @@ _sbx_init_channel_class_init (SbxInitChannelClass *klass)
 
   signals[CHANGED] = g_signal_new ("changed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL,
                                    NULL, NULL, G_TYPE_NONE, 0);
+  signals[IDLE] = g_signal_new ("idle", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                NULL, G_TYPE_NONE, 0);
   signals[LOST] = g_signal_new ("lost", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                 NULL, G_TYPE_NONE, 1, G_TYPE_ERROR | G_SIGNAL_TYPE_STATIC_SCOPE);
 }
@@ -457,6 +463,10 @@ add_exec (SbxInitChannel           *self,
           GDestroyNotify            destroy)
 {
   SbxInitExec *exec = g_new0 (SbxInitExec, 1);
+
+  /* What has happened until now was none of this one's doing. */
+  if (g_hash_table_size (self->execs) == 0)
+    g_signal_emit (self, signals[IDLE], 0);
 
   exec->id = ++self->last_id;
   exec->handler = *handler;

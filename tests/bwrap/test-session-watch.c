@@ -206,6 +206,15 @@ start_hostile (SbxSession *session,
   sbx_session_exec_async (session, command, NULL, NULL, NULL);
 }
 
+/* Something inside that does nothing, but could. */
+static void
+start_idler (SbxSession *session)
+{
+  g_autoptr(SbxCommand) command = shell ("exec sleep 1000");
+
+  sbx_session_exec_async (session, command, NULL, NULL, NULL);
+}
+
 static gboolean
 quarantine_has (Place      *self,
                 const char *text)
@@ -287,6 +296,7 @@ test_moved_away (void)
   guint n_messages = 0;
 
   g_signal_connect (session, "message", G_CALLBACK (count_cb), &n_messages);
+  start_idler (session);
   host (place, "cd \"$1/.git\" && mv config config~ && printf '[a]\\n b = c\\n' > config");
   test_wait_for (n_messages > 0);
   settle (session);
@@ -296,6 +306,55 @@ test_moved_away (void)
   after = read_host (place, ".git/config");
   g_assert_cmpstr (after, ==, before);
   g_assert_true (quarantine_has (place, "b = c"));
+
+  close_session (session);
+}
+
+/* The same while nothing runs inside: nobody else can have done it. */
+static void
+test_moved_away_by_the_host (void)
+{
+  g_autoptr(Place) place = repository_new ();
+  g_autoptr(SbxSession) session = open_watched (place);
+  g_autofree char *after = NULL;
+  g_autoptr(SbxExecResult) result = NULL;
+  guint n_messages = 0;
+
+  g_signal_connect (session, "message", G_CALLBACK (count_cb), &n_messages);
+  settle (session);
+  host (place, "cd \"$1/.git\" && mv config config~ && printf '[a]\\n b = c\\n' > config");
+  settle (session);
+
+  result = run_shell (session, "echo planted >> .git/config");
+  g_assert_false (sbx_exec_result_get_success (result));
+  after = read_host (place, ".git/config");
+  g_assert_cmpstr (after, ==, "[a]\n b = c\n");
+  g_assert_cmpuint (n_messages, ==, 0);
+
+  close_session (session);
+}
+
+/* Somebody inside has a file ready, and waits for the host to take the mount away. */
+static void
+test_second_rename (void)
+{
+  g_autoptr(Place) place = repository_new ();
+  g_autoptr(SbxSession) session = open_watched (place);
+  g_autoptr(SbxCommand) command =
+    shell ("exec perl -e 'for (;;) { open F, \">.git/x\"; print F \"planted\\n\"; close F; "
+           "1 until rename \".git/x\", \".git/config\" }'");
+
+  sbx_session_exec_async (session, command, NULL, NULL, NULL);
+  settle (session);
+
+  for (guint i = 0; i < 20; i++)
+    {
+      g_autofree char *script = g_strdup_printf ("git -C \"$1\" config user.name name%u", i);
+
+      host (place, script);
+      settle (session);
+      assert_no_plant (place, ".git/config");
+    }
 
   close_session (session);
 }
@@ -311,6 +370,7 @@ test_hard_link (void)
   guint n_messages = 0;
 
   g_signal_connect (session, "message", G_CALLBACK (count_cb), &n_messages);
+  start_idler (session);
   host (place, "cd \"$1\" && cp .git/config .git/new && ln .git/new other && "
                "echo '# more' >> .git/new && mv .git/new .git/config");
   test_wait_for (n_messages > 0);
@@ -623,6 +683,8 @@ main (int    argc,
   g_test_add_func ("/session/watch/T27/hostile-writer", test_hostile_writer);
   g_test_add_func ("/session/watch/T27/moved-away", test_moved_away);
   g_test_add_func ("/session/watch/T27/hard-link", test_hard_link);
+  g_test_add_func ("/session/watch/T27/moved-away-by-the-host", test_moved_away_by_the_host);
+  g_test_add_func ("/session/watch/T27/second-rename", test_second_rename);
   g_test_add_func ("/session/watch/T27/many-renames", test_many_renames);
   g_test_add_func ("/session/watch/T27/removed", test_removed);
   g_test_add_func ("/session/watch/T27/replaced-by-link", test_replaced_by_link);
