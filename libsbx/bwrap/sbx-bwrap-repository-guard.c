@@ -505,7 +505,7 @@ _sbx_bwrap_placeholder_dup_lock (const char *path)
 }
 
 /* FALSE when another session needs what is in the directory. A process that was forked to become
- * another program has a copy of our own lock for as long as that takes, so one look is not enough. */
+ * another program has a copy of our lock for as long as that takes, so one look is not enough. */
 static gboolean
 lock_alone (int         root_fd,
             const char *path,
