@@ -121,6 +121,13 @@ add_nested (SbxGitSearch  *self,
   return _sbx_git_search_add_tree (self, tree, TRUE, error);
 }
 
+static int
+compare_paths (gconstpointer a,
+               gconstpointer b)
+{
+  return strcmp (*(const char * const *) a, *(const char * const *) b);
+}
+
 gboolean
 _sbx_git_search_add_nested (SbxGitSearch  *self,
                             GError       **error)
@@ -142,6 +149,8 @@ _sbx_git_search_add_nested (SbxGitSearch  *self,
       if (!_sbx_scan_trees (entry->path, SBX_SCAN_MAX_DIRS, found, self->cancellable, error))
         return FALSE;
 
+      /* A directory has its entries in no order: the same tree must come to the same. */
+      g_ptr_array_sort (found, compare_paths);
       for (j = 0; j < found->len; j++)
         if (!add_nested (self, entry->path, g_ptr_array_index (found, j), error))
           return FALSE;

@@ -334,36 +334,43 @@ test_descriptors (void)
   g_autoptr(SbxSession) session = place_open (place);
   struct rlimit before;
   struct rlimit low;
-  guint n_before;
+  guint n_before = 0;
 
   close_session (session);
   g_clear_object (&session);
   session = place_open (place);
   g_free (shell_output (session, "true"));
-  n_before = count_descriptors ();
 
   g_assert_cmpint (getrlimit (RLIMIT_NOFILE, &before), ==, 0);
   low = before;
   low.rlim_cur = 300;
-  g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &low), ==, 0);
 
-  for (guint left = 0; left < 220; left += left < 90 ? 1 : 5)
+  /* What a session opens for itself only later, to watch what is written, is there after the first
+   * round. */
+  for (guint round = 0; round < 2; round++)
     {
-      g_autofree char *output = NULL;
+      g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &low), ==, 0);
+      for (guint left = 0; left < 220; left += left < 90 ? 1 + round * 4 : 5)
+        {
+          g_autofree char *output = NULL;
 
-      try_with (place, session, left);
+          try_with (place, session, left);
 
-      /* All works again, and nothing was lost on the way. */
-      output = shell_output (session, "echo again");
-      g_assert_cmpstr (output, ==, "again\n");
+          /* All works again, and nothing was lost on the way. */
+          output = shell_output (session, "echo again");
+          g_assert_cmpstr (output, ==, "again\n");
+        }
+      g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &before), ==, 0);
+
+      while (g_main_context_iteration (NULL, FALSE))
+        ;
+      if (round == 0)
+        n_before = count_descriptors ();
     }
 
   /* What could not even be removed for want of a descriptor was removed by a later open. */
   g_assert_cmpint (count_sessions (place->data), ==, 1);
 
-  g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &before), ==, 0);
-  while (g_main_context_iteration (NULL, FALSE))
-    ;
   /* What a worker of the first session still had open may be gone by now. */
   g_assert_cmpint (count_descriptors (), <=, n_before);
   close_session (session);

@@ -69,6 +69,10 @@ class Work(unittest.TestCase):
             reach.add_write(path)
         for path in sockets:
             reach.add_socket(path)
+        # Whoever runs this may not have told git who they are.
+        for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME",
+                     "GIT_COMMITTER_EMAIL"):
+            reach.set_variable(name, GIT_ENV[name])
         session = self.provider.open(Sbx.OpenRequest.new(reach), None)
         self.addCleanup(session.close, None)
         return session
