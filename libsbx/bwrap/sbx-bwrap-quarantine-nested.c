@@ -83,9 +83,15 @@ search (SbxBwrapQuarantine *self,
     {
       SbxQuarantineNode *root = g_ptr_array_index (self->roots, i);
       sbx_autofd int fd = _sbx_quarantine_root_open (root);
+      struct stat info;
 
-      if (fd >= 0)
-        all = _sbx_scan_trees (root->name, SBX_SCAN_MAX_DIRS, found, limit.cancellable, NULL);
+      if (fd < 0)
+        continue;
+
+      if (fstatat (fd, ".git", &info, AT_SYMLINK_NOFOLLOW) == 0)
+        g_ptr_array_add (found, g_strdup (root->name));
+
+      all = _sbx_scan_trees (root->name, SBX_SCAN_MAX_DIRS, found, limit.cancellable, NULL);
     }
 
   g_mutex_lock (&limit.mutex);

@@ -38,6 +38,9 @@ _sbx_bwrap_session_environment (SbxBwrapToolchain  *toolchain,
   _sbx_environment_set (&environment, "TMPPREFIX", "/tmp/zsh");
   _sbx_environment_set (&environment, "GIT_CONFIG_GLOBAL", SBX_BWRAP_GIT_CONFIG);
 
+  /* What lies above the working directory may be a mount of its own. */
+  _sbx_environment_set (&environment, "GIT_DISCOVERY_ACROSS_FILESYSTEM", "1");
+
   for (gsize i = 0; i < G_N_ELEMENTS (inherited); i++)
     _sbx_environment_set (&environment, inherited[i], g_getenv (inherited[i]));
 

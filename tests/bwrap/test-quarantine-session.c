@@ -295,6 +295,27 @@ test_nested (void)
   g_assert_false (has_message (messages, "earlier"));
 }
 
+/* Where the whole of what may be written becomes one, and where it was one before. */
+static void
+test_top (void)
+{
+  g_autoptr(Place) place = place_new ();
+  g_autoptr(GPtrArray) messages = messages_new ();
+  g_autoptr(SbxSession) session = open_in (place, messages);
+  g_autofree char *first = shell_output (session, "git init -q");
+  g_autofree char *second = NULL;
+
+  close_session (session);
+  g_assert_cmpuint (messages->len, ==, 1);
+  g_assert_true (has_message (messages, place->project));
+
+  g_clear_object (&session);
+  session = open_in (place, messages);
+  second = shell_output (session, "git -c user.name=a -c user.email=b commit -q --allow-empty -m x");
+  close_session (session);
+  g_assert_cmpuint (messages->len, ==, 1);
+}
+
 static int
 run_victim (const char *root)
 {
@@ -438,6 +459,7 @@ main (int    argc,
   g_test_add_func ("/quarantine/no-way-out", test_no_way_out);
   g_test_add_func ("/quarantine/T23/rebase", test_rebase);
   g_test_add_func ("/quarantine/T23/nested", test_nested);
+  g_test_add_func ("/quarantine/T23/top", test_top);
 
   return g_test_run ();
 }
