@@ -311,7 +311,8 @@ test_top (void)
 
   g_clear_object (&session);
   session = open_in (place, messages);
-  second = shell_output (session, "git -c user.name=a -c user.email=b commit -q --allow-empty -m x");
+  second = shell_output (session, "git -c user.name=a -c user.email=b commit -q --allow-empty "
+                                  "-m x");
   close_session (session);
   g_assert_cmpuint (messages->len, ==, 1);
 }
