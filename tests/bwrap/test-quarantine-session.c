@@ -353,7 +353,6 @@ static void
 test_killed (void)
 {
   g_autoptr(Place) place = place_new ();
-  g_autoptr(GPtrArray) messages = messages_new ();
   g_autoptr(GPtrArray) late = messages_new ();
   g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
   g_autofree char *aside = g_build_filename (place->data, "quarantine", NULL);
