@@ -302,17 +302,16 @@ test_top (void)
   g_autoptr(Place) place = place_new ();
   g_autoptr(GPtrArray) messages = messages_new ();
   g_autoptr(SbxSession) session = open_in (place, messages);
-  g_autofree char *first = shell_output (session, "git init -q");
-  g_autofree char *second = NULL;
 
+  g_free (shell_output (session, "git init -q"));
   close_session (session);
   g_assert_cmpuint (messages->len, ==, 1);
   g_assert_true (has_message (messages, place->project));
 
   g_clear_object (&session);
   session = open_in (place, messages);
-  second = shell_output (session, "git -c user.name=a -c user.email=b commit -q --allow-empty "
-                                  "-m x");
+  g_free (shell_output (session, "git -c user.name=a -c user.email=b commit -q --allow-empty "
+                                 "-m x"));
   close_session (session);
   g_assert_cmpuint (messages->len, ==, 1);
 }
