@@ -6,7 +6,7 @@
 
 #include "bwrap/sbx-bwrap-turns-private.h"
 
-#define MAX_TURNS 4
+#define MAX_TURNS 3
 
 typedef struct
 {
