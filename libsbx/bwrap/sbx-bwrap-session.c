@@ -24,6 +24,8 @@ struct _SbxBwrapSession
   guint               closed : 1;        /* the sandbox was asked to end */
   guint               ended : 1;         /* and has */
   guint               close_when_lost : 1;
+  gulong              lost_handler;
+  gulong              message_handler;
 };
 
 G_DEFINE_FINAL_TYPE (SbxBwrapSession, _sbx_bwrap_session, SBX_TYPE_SESSION)
@@ -182,6 +184,14 @@ _sbx_bwrap_session_dispose (GObject *object)
 {
   SbxBwrapSession *self = SBX_BWRAP_SESSION (object);
 
+  /* By hand, since a worker may be the one that drops the sandbox, and what g_signal_connect_object()
+   * does then is not for two threads. */
+  if (self->sandbox != NULL)
+    {
+      g_clear_signal_handler (&self->lost_handler, _sbx_bwrap_sandbox_get_channel (self->sandbox));
+      g_clear_signal_handler (&self->message_handler, _sbx_bwrap_sandbox_get_watch (self->sandbox));
+    }
+
   if (self->sandbox != NULL && !self->closed)
     close_sandbox (self);
 
@@ -237,10 +247,10 @@ _sbx_bwrap_session_new (SbxBwrapSandbox    *sandbox,
                        NULL);
   self->sandbox = g_object_ref (sandbox);
   self->environment = g_strdupv ((GStrv) environment);
-  g_signal_connect_object (_sbx_bwrap_sandbox_get_channel (sandbox), "lost",
-                           G_CALLBACK (lost_cb), self, 0);
-  g_signal_connect_object (_sbx_bwrap_sandbox_get_watch (sandbox), "message",
-                           G_CALLBACK (message_cb), self, 0);
+  self->lost_handler = g_signal_connect (_sbx_bwrap_sandbox_get_channel (sandbox), "lost",
+                                         G_CALLBACK (lost_cb), self);
+  self->message_handler = g_signal_connect (_sbx_bwrap_sandbox_get_watch (sandbox), "message",
+                                            G_CALLBACK (message_cb), self);
   if (_sbx_bwrap_session_get_quarantine (self) != NULL)
     _sbx_bwrap_quarantine_listen (_sbx_bwrap_session_get_quarantine (self),
                                   _sbx_session_get_context (SBX_SESSION (self)),

@@ -758,9 +758,9 @@ _sbx_bwrap_watch_start (SbxBwrapWatch  *self,
 
   g_set_object (&self->channel, channel);
   self->changed_handler =
-    g_signal_connect_object (channel, "changed", G_CALLBACK (changed_cb), self, 0);
+    g_signal_connect (channel, "changed", G_CALLBACK (changed_cb), self);
   self->idle_handler =
-    g_signal_connect_object (channel, "idle", G_CALLBACK (idle_cb), self, 0);
+    g_signal_connect (channel, "idle", G_CALLBACK (idle_cb), self);
   self->events = _sbx_bwrap_watch_events_new (self->entries, channel, context, noted_cb, self);
   self->busy = TRUE;
   run_in_thread (self, work_new (self), compare_in_thread, began_cb);
