@@ -184,8 +184,8 @@ _sbx_bwrap_session_dispose (GObject *object)
 {
   SbxBwrapSession *self = SBX_BWRAP_SESSION (object);
 
-  /* By hand, since a worker may be the one that drops the sandbox, and what g_signal_connect_object()
-   * does then is not for two threads. */
+  /* By hand, since a worker may be the one that drops the sandbox, and what
+   * g_signal_connect_object() does then is not for two threads. */
   if (self->sandbox != NULL)
     {
       g_clear_signal_handler (&self->lost_handler, _sbx_bwrap_sandbox_get_channel (self->sandbox));

@@ -435,8 +435,9 @@ test_during_commits (void)
     {
       g_autofree char *script = g_strdup_printf ("git -C \"$1\" config user.other %u", i++);
 
+      /* Time to put it right also where a sanitizer makes all slow. */
       host (place, script);
-      run_loop (5);
+      run_loop (100);
     }
 
   output = bytes_to_text (sbx_exec_result_get_stdout (result));
