@@ -63,12 +63,8 @@ gboolean             _sbx_bwrap_limits_weaken       (SbxBwrapLimits             
                                                      const GError                 *reason,
                                                      GError                      **error);
 
-/* "memory", "processes", "cpuTime", "fileSize", "openFiles": as in a spec. */
-const char          *_sbx_bwrap_limit_to_name       (SbxLimit                      limit);
 /* "systemd scope", "rlimit", "rlimit of each process (weaker)", "none (weaker)": not translated. */
 const char          *_sbx_bwrap_means_to_text       (SbxBwrapMeans                 means);
-/* One line for people, for each limit: "memory: 1073741824 bytes, systemd scope". */
-char               **_sbx_bwrap_limits_describe     (const SbxBwrapLimits         *self);
 
 /* Whether the kernel @release holds a sandbox of the user @uid to a number of processes. */
 gboolean             _sbx_bwrap_limits_processes_bind (uid_t       uid,

@@ -64,12 +64,6 @@ _sbx_bwrap_limits_unref (SbxBwrapLimits *self)
 }
 
 const char *
-_sbx_bwrap_limit_to_name (SbxLimit limit)
-{
-  return known[limit].name;
-}
-
-const char *
 _sbx_bwrap_means_to_text (SbxBwrapMeans means)
 {
   switch (means)
@@ -327,30 +321,4 @@ _sbx_bwrap_limits_weaken (SbxBwrapLimits  *self,
     }
 
   return TRUE;
-}
-
-char **
-_sbx_bwrap_limits_describe (const SbxBwrapLimits *self)
-{
-  static const char * const units[] = {
-    [SBX_LIMIT_MEMORY] = N_("bytes"),
-    [SBX_LIMIT_PROCESSES] = N_("at a time"),
-    [SBX_LIMIT_CPU_TIME] = N_("seconds of each process"),
-    [SBX_LIMIT_FILE_SIZE] = N_("bytes of each file"),
-    [SBX_LIMIT_OPEN_FILES] = N_("of each process"),
-  };
-  g_autoptr(GStrvBuilder) lines = g_strv_builder_new ();
-
-  for (guint i = 0; i < self->limits->len; i++)
-    {
-      const SbxBwrapLimit *entry = &g_array_index (self->limits, SbxBwrapLimit, i);
-      g_autofree char *line = NULL;
-
-      line = g_strdup_printf ("%s: %" G_GUINT64_FORMAT " %s, %s", known[entry->limit].name,
-                              entry->value, _(units[entry->limit]),
-                              _sbx_bwrap_means_to_text (entry->means));
-      g_strv_builder_add (lines, line);
-    }
-
-  return g_strv_builder_end (lines);
 }

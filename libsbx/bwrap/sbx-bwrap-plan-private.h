@@ -152,9 +152,6 @@ void          _sbx_bwrap_plan_unref             (SbxBwrapPlan             *self)
 gboolean      _sbx_bwrap_plan_make_placeholders (SbxBwrapPlan             *self,
                                                  GError                  **error);
 
-/* For people: one line for each entry, foreign bytes escaped. */
-char         *_sbx_bwrap_plan_to_text           (SbxBwrapPlan             *self);
-
 /* Takes one away, if it is still what was made: the same inode where @inode is not 0, else the same
  * kind; a file with the same content, an empty directory. A missing or changed one is no error.
  * Follows no link. %G_IO_ERROR_BUSY: a session, whosever it is, holds the directory. */

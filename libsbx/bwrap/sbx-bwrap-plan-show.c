@@ -256,9 +256,9 @@ _sbx_bwrap_plan_show_limits (SbxPlan              *self,
     {
       const SbxBwrapLimit *limit = &g_array_index (limits->limits, SbxBwrapLimit, i);
 
-      if (limit->means != SBX_BWRAP_MEANS_NOTHING)
-        _sbx_plan_set_limit (self, limit->limit, limit->value,
-                             _sbx_bwrap_means_to_text (limit->means));
+      /* Also one that nothing holds, which somebody has allowed: that is not to be forgotten. */
+      _sbx_plan_set_limit (self, limit->limit, limit->value,
+                           _sbx_bwrap_means_to_text (limit->means));
     }
 }
 

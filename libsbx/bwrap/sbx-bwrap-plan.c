@@ -9,7 +9,6 @@
 #include "core/sbx-error.h"
 #include "files/sbx-fd-private.h"
 #include "files/sbx-open-private.h"
-#include "files/sbx-path-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -353,42 +352,4 @@ void
 _sbx_bwrap_plan_unref (SbxBwrapPlan *self)
 {
   g_atomic_rc_box_release_full (self, plan_clear);
-}
-
-char *
-_sbx_bwrap_plan_to_text (SbxBwrapPlan *self)
-{
-  static const char * const kinds[] = {
-    [SBX_BWRAP_MOUNT_BIND] = "write",
-    [SBX_BWRAP_MOUNT_RO_BIND] = "read",
-    [SBX_BWRAP_MOUNT_MASK] = "mask",
-    [SBX_BWRAP_MOUNT_TMPFS] = "memory",
-    [SBX_BWRAP_MOUNT_PROC] = "proc",
-    [SBX_BWRAP_MOUNT_DEV] = "dev",
-    [SBX_BWRAP_MOUNT_DIR] = "directory",
-    [SBX_BWRAP_MOUNT_SYMLINK] = "link",
-    [SBX_BWRAP_MOUNT_FILE] = "copy",
-    [SBX_BWRAP_MOUNT_REMOUNT_RO] = "seal",
-  };
-  GString *text = g_string_new (NULL);
-  guint i;
-
-  for (i = 0; i < self->mounts->len; i++)
-    {
-      const SbxBwrapMount *mount = g_ptr_array_index (self->mounts, i);
-      g_autofree char *destination = _sbx_path_show (mount->destination);
-
-      g_string_append_printf (text, "%-9s %s", kinds[mount->kind], destination);
-
-      if (mount->source != NULL && strcmp (mount->source, mount->destination) != 0)
-        {
-          g_autofree char *source = _sbx_path_show (mount->source);
-
-          g_string_append_printf (text, " <- %s", source);
-        }
-
-      g_string_append_printf (text, "  (%s)\n", mount->reason);
-    }
-
-  return g_string_free (text, FALSE);
 }

@@ -21,7 +21,7 @@
  * can be written there, and what goes on with it on the host runs what it says.
  */
 
-#define TODO "rebase-merge/git-rebase-todo"
+#define REBASE_LIST "rebase-merge/git-rebase-todo"
 #define MAX_TODO_SIZE (4 * 1024 * 1024)
 
 static const struct
@@ -61,7 +61,7 @@ static guint
 count_commands (int dir_fd)
 {
   g_autoptr(GError) error = NULL;
-  g_autoptr(GBytes) bytes = _sbx_read_beneath (dir_fd, TODO, MAX_TODO_SIZE, NULL, &error);
+  g_autoptr(GBytes) bytes = _sbx_read_beneath (dir_fd, REBASE_LIST, MAX_TODO_SIZE, NULL, &error);
   g_autofree char *text = NULL;
   g_auto(GStrv) lines = NULL;
   guint n = 0;

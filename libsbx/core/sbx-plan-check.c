@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "core/sbx-domain-private.h"
 #include "core/sbx-plan-private.h"
 
 #include <limits.h>
@@ -383,23 +384,6 @@ sbx_plan_check_path (SbxPlan       *self,
   return quarantine != NULL ? quarantine : entry;
 }
 
-static gboolean
-matches (const char *pattern,
-         const char *domain)
-{
-  gsize domain_length, tail_length;
-
-  if (!g_str_has_prefix (pattern, "*."))
-    return g_ascii_strcasecmp (pattern, domain) == 0;
-
-  /* "*.x" is for what is below x, and not for x. */
-  domain_length = strlen (domain);
-  tail_length = strlen (pattern + 1);
-
-  return domain_length > tail_length &&
-         g_ascii_strcasecmp (domain + domain_length - tail_length, pattern + 1) == 0;
-}
-
 /**
  * sbx_plan_check_domain:
  * @self: a plan
@@ -429,7 +413,7 @@ sbx_plan_check_domain (SbxPlan    *self,
     {
       SbxPlanEntry *entry = g_ptr_array_index (self->entries, i);
 
-      if (entry->kind == SBX_PLAN_DOMAIN && matches (entry->domain, domain))
+      if (entry->kind == SBX_PLAN_DOMAIN && _sbx_domain_matches (entry->domain, domain))
         {
           *allowed = TRUE;
           return entry;

@@ -187,6 +187,16 @@ class Hostile(ReachTest):
 
 
 class Explain(ReachTest):
+    def test_a_limit_that_nothing_holds(self):
+        """Who allows that is told so, and does not find it left out."""
+        self.env.update(DBUS_SYSTEM_BUS_ADDRESS="unix:path=/nonexistent/bus",
+                        DBUS_SESSION_BUS_ADDRESS="unix:path=/nonexistent/bus")
+        result = self.tool("explain", self.spec({"limits": {"processes": 10},
+                                                 "bwrap": {"allowWeaker": ["processes"]}}))
+        self.assert_status(result, 0)
+        means = b"none (weaker)" if os.getuid() == 0 else b"rlimit"
+        self.assertIn(b"processes: 10  (" + means + b")", result.stdout)
+
     def answers(self, *args):
         result = self.tool("explain", *args, "--json")
         self.assert_status(result, 0)
