@@ -414,7 +414,8 @@ test_unread_replies (void)
   guint n_refused = 0;
 
   place_stop_reading (place);
-  while (n_refused < 5 && sent < 100 * 1024 * 1024)
+  /* Two seconds without a byte taken: a slow machine works on what it has read for long. */
+  while (n_refused < 40 && sent < 100 * 1024 * 1024)
     {
       const gssize n = write (place->request_fd, line + sent % length, length - sent % length);
 
