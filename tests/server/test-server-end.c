@@ -197,9 +197,9 @@ test_client_gone (void)
   poll_for (kill (pid, 0) == -1);
 }
 
-/* Whether nothing more fits into the pipe of which this is the end that is read. How many bytes those
- * are does not say it: pages are not all used to their end, and a user with many pipes gets small
- * ones (pipe(7), “pipe-user-pages-soft”). */
+/* Whether nothing more fits into the pipe of which this is the end that is read. How many bytes
+ * those are does not say it: pages are not all used to their end, and a user with many pipes gets
+ * small ones (pipe(7), “pipe-user-pages-soft”). */
 static gboolean
 is_full (int fd)
 {

@@ -24,6 +24,12 @@ import unittest
 TOOL = os.environ["SBX_TOOL"]
 DEADLINE_S = 60
 
+# What nohup, or a shell that put all this into the background, had ignored would be ignored by what
+# is tested as well, as it should be.
+for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
+
 
 class TapResult(unittest.TestResult):
     def _point(self, test, outcome, directive=""):
