@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import tap
@@ -136,8 +137,15 @@ class Provider(unittest.TestCase):
         started = self.receive()["event"]
         self.process.communicate(timeout=30)
         self.assertEqual(self.process.returncode, 0)
+        self.assert_gone(int(started["process_id"]))
+
+    def assert_gone(self, pid):
+        """Who has ended is there until whoever inherited it has taken notice."""
+        deadline = time.monotonic() + 30
         with self.assertRaises(ProcessLookupError):
-            os.kill(int(started["process_id"]), 0)
+            while time.monotonic() < deadline:
+                os.kill(pid, 0)
+                time.sleep(0.01)
 
 
 tap.main()
